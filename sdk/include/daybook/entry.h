@@ -1,0 +1,24 @@
+/* The one exported symbol, and the manifest that is read without running anything.
+ *
+ * The major is in the symbol's name: a host that serves ABI 1 looks for daybook_plugin_v1 and nothing else.
+ * The manifest is JSON (docs/formats.md, "Manifest") in an ELF note, section .note.daybook, owner "daybook", type 1.
+ * The C++ layer (plugin.hpp) writes it from the descriptors; C authors write the text and use DAYBOOK_MANIFEST. The host
+ * refuses a plugin whose descriptor differs from its note. */
+#ifndef DAYBOOK_ENTRY_H
+#define DAYBOOK_ENTRY_H
+
+#include <daybook/plugin.h>
+#include <daybook/version.h>
+
+DAYBOOK_BEGIN
+
+/* The host says what it serves; the plugin returns its descriptor, or NULL when it cannot work with that host. */
+DAYBOOK_EXPORT const daybook_plugin *daybook_plugin_v1(uint32_t host_major, uint32_t host_minor);
+
+DAYBOOK_END
+
+#define DAYBOOK_NOTE_SECTION ".note.daybook"
+#define DAYBOOK_NOTE_OWNER "daybook"
+#define DAYBOOK_NOTE_MANIFEST 1u
+
+#endif

@@ -1,0 +1,20 @@
+/* DRAFT. "daybook.tools/1": call another tool of the desk, under a leash that can only be narrower than this call's own.
+ * At most four calls deep; a call into a plugin that is already working on this stack is refused with DAYBOOK_BUSY. */
+#ifndef DAYBOOK_EXT_DRAFT_TOOLS_H
+#define DAYBOOK_EXT_DRAFT_TOOLS_H
+
+#include <daybook/host.h>
+
+#define DAYBOOK_EXT_TOOLS "daybook.tools/1"
+
+DAYBOOK_BEGIN
+
+typedef struct daybook_tools {
+    uint32_t struct_size, reserved0;
+    /* The sink gets the tool's JSON result, or {"error","message"} when the status is not DAYBOOK_OK. [call] */
+    daybook_status (*call)(daybook_call *, daybook_str tool, daybook_str args_json, void *to, daybook_sink result_json);
+} daybook_tools;
+
+DAYBOOK_END
+
+#endif

@@ -1,0 +1,3 @@
+// The framework's main, alone: it takes the longest of any file to compile.
+#define CATCH_CONFIG_MAIN
+#include <catch2/catch.hpp>
