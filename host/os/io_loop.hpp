@@ -11,10 +11,16 @@
 
 namespace daybook {
 
-/// Stops the watch or timer when it goes; safe from any thread; a callback already running finishes.
+/// Stops the watch or timer when it goes; safe from any thread. A callback that is running on the I/O thread is waited for
+/// (unless the watch goes inside it), so hold no mutex that the callback takes. Must not outlive its loop.
 class Watch {
   public:
+    Watch() = default;
     virtual ~Watch() = default;
+    Watch(const Watch&) = delete;
+    Watch& operator=(const Watch&) = delete;
+    Watch(Watch&&) = delete;
+    Watch& operator=(Watch&&) = delete;
 };
 
 class IoLoop {
@@ -34,7 +40,9 @@ class IoLoop {
     [[nodiscard]] bool on_loop_thread() const noexcept;
 
     enum class Ready { read, write };
-    /// Calls back each time the descriptor is ready, until the watch goes. The descriptor must outlive the watch.
+    /// Calls back each time the descriptor is ready, until the watch goes. The descriptor must outlive the watch. It is
+    /// watched through a duplicate of its own, so one descriptor may have a watch for reading and one for writing.
+    /// A descriptor that cannot be watched (closed, a regular file) is called back once, so that its user meets the error.
     [[nodiscard]] std::unique_ptr<Watch> watch(int fd, Ready what, std::function<void()> callback);
     /// Calls back once after the time.
     [[nodiscard]] std::unique_ptr<Watch> after(std::chrono::nanoseconds delay, std::function<void()> callback);

@@ -54,6 +54,8 @@ class Os {
     virtual Result<struct stat> stat_beneath(int dir, std::string_view path) = 0;
     /// From the start to the end. Errors: full (more than max_bytes), io.
     virtual Result<std::string> read_all(int fd, std::size_t max_bytes) = 0;
+    /// From `offset`, until `max_bytes` or the end; "" at or after the end. Errors: io.
+    virtual Result<std::string> read_at(int fd, std::uint64_t offset, std::size_t max_bytes) = 0;
     /// One write for the whole text; a short write is continued. Errors: io, full.
     virtual Result<> write_all(int fd, std::string_view bytes) = 0;
     virtual Result<> data_sync(int fd) = 0;  ///< fdatasync. An error is final: never retried.
@@ -85,6 +87,7 @@ class LinuxOs final : public Os {
     Result<struct stat> stat_of(int fd) override;
     Result<struct stat> stat_beneath(int dir, std::string_view path) override;
     Result<std::string> read_all(int fd, std::size_t max_bytes) override;
+    Result<std::string> read_at(int fd, std::uint64_t offset, std::size_t max_bytes) override;
     Result<> write_all(int fd, std::string_view bytes) override;
     Result<> data_sync(int fd) override;
     Result<> full_sync(int fd) override;
