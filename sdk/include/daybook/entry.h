@@ -21,4 +21,15 @@ DAYBOOK_END
 #define DAYBOOK_NOTE_OWNER "daybook"
 #define DAYBOOK_NOTE_MANIFEST 1u
 
+/* For plugins in C, once, at file scope: DAYBOOK_MANIFEST("{\"manifest\":1,...}"). One string literal. */
+#ifndef __cplusplus
+#define DAYBOOK_MANIFEST(json)                                                                                        \
+    __attribute__((section(DAYBOOK_NOTE_SECTION), used, aligned(4))) static const struct {                            \
+        uint32_t owner_bytes, text_bytes, type;                                                                       \
+        char owner[8];                                                                                                \
+        char text[(sizeof(json) - 1 + 3) / 4 * 4]; /* a note's text is padded to four bytes, without a final NUL */   \
+    } daybook_manifest_note = {sizeof(DAYBOOK_NOTE_OWNER), sizeof(json) - 1, DAYBOOK_NOTE_MANIFEST,                   \
+                               DAYBOOK_NOTE_OWNER, json}
+#endif
+
 #endif
