@@ -46,7 +46,8 @@ class Json {
 
     /// Errors: invalid, with line and column and what was expected; full (over max_bytes).
     static Result<Json> parse(std::string_view text, const JsonLimits& limits = {});
-    /// One line, no spaces, members in their order, numbers in the shortest form that reads back the same.
+    /// One line, no spaces, members in their order, numbers in the shortest form that reads back the same. Bytes that are
+    /// not UTF-8 become U+FFFD, a number that is not finite becomes null.
     [[nodiscard]] std::string dump() const;
     /// Indented by two spaces.
     [[nodiscard]] std::string dump_pretty() const;
@@ -71,6 +72,8 @@ class Json {
     [[nodiscard]] bool has(std::string_view key) const noexcept;
     /// Adds or replaces a member; returns *this for chaining. A null value becomes an object first.
     Json& set(std::string_view key, Json value);
+    /// Adds a member that is known to be new, without looking for it. Only on an object.
+    Json& append_member(std::string key, Json value);
     /// Appends an item. A null value becomes an array first.
     Json& push(Json value);
 
