@@ -1,7 +1,9 @@
-// One conversation a trading day: sessions/<desk>/<day>-<n>.jsonl, state.json and summaries/<day>.md.
+// One conversation a trading day: sessions/<desk>/<day>-<n>.jsonl, state.json and
+// summaries/<day>.md.
 //
-// Session files are append-only for ever. state.json is a convenience: lost or corrupt, it is set aside and rebuilt from
-// the files. Thread: [desk]; the reading functions marked [any] only read files.
+// Session files are append-only for ever. state.json is a convenience: lost or corrupt, it is set
+// aside and rebuilt from the files. Thread: [desk]; the reading functions marked [any] only read
+// files.
 #pragma once
 
 #include <memory>
@@ -15,11 +17,12 @@
 #include "host/format/desk_state.hpp"
 #include "host/format/session_record.hpp"
 #include "host/os/os.hpp"
+#include "host/session/session_file.hpp"
 
 namespace daybook {
 
 struct SessionInfo {
-    std::string id;          ///< "2026-10-19-1"
+    std::string id;  ///< "2026-10-19-1"
     DeskDate day;
     int number = 1;
     std::uint64_t lines = 0;
@@ -34,37 +37,65 @@ class SessionStore {
     };
 
     /// `folder` = "sessions/<desk>" beneath `state_dir`, made when missing. Errors: io, corrupt.
-    static Result<std::unique_ptr<SessionStore>> open(Os& os, const Clock& clock, int state_dir, std::string folder);
+    static Result<std::unique_ptr<SessionStore>> open(Os& os,
+                                                      const Clock& clock,
+                                                      int state_dir,
+                                                      std::string folder);
 
     [[nodiscard]] const Repairs& repairs() const noexcept { return repairs_; }
+    /// The state was rebuilt from the files: what only stood there (the turn's number) must come
+    /// from the journal.
+    [[nodiscard]] bool was_rebuilt() const noexcept { return rebuilt_; }
     [[nodiscard]] const DeskState& state() const noexcept { return state_; }
     /// Durable replacement of state.json. Errors: io, full.
     Result<> save_state(DeskState state);
 
-    /// Makes the next session file of the day with its opening line, and names it in the state (saved). Returns its id.
+    /// Makes the next session file of the day with its opening line, and names it in the state
+    /// (saved); a rollover that waits for its fresh session is marked as opened in the same save.
+    /// Returns its id. Errors: io, full.
     Result<std::string> open_session(DeskDate day, std::string_view opening_text, Json extra);
-    /// Appends lines to the open session; seq and ts are filled in. `sync`: durable when it returns.
+    /// Appends lines to the open session; seq and ts are filled in. `sync`: durable when it
+    /// returns. On an error none of these lines counts as said (after a failed sync they may still
+    /// be found at the next start). Errors: unavailable (no open session; after a failed sync,
+    /// until the next start), io, full.
     Result<> append(std::vector<SessionRecord> records, bool sync);
     /// Makes everything appended so far durable.
     Result<> sync();
 
     /// The lines of a session, oldest first; bad lines are skipped and counted. [any]
-    [[nodiscard]] Result<std::vector<SessionRecord>> read(std::string_view session, std::size_t* bad_lines = nullptr) const;
+    [[nodiscard]] Result<std::vector<SessionRecord>> read(std::string_view session,
+                                                          std::size_t* bad_lines = nullptr) const;
     /// Lines of the open session, kept in memory.
-    [[nodiscard]] const std::vector<SessionRecord>& conversation() const noexcept { return conversation_; }
+    [[nodiscard]] const std::vector<SessionRecord>& conversation() const noexcept {
+        return conversation_;
+    }
     /// All sessions, oldest first. [any]
     [[nodiscard]] Result<std::vector<SessionInfo>> list() const;
 
-    /// summaries/<day>.md: written durably; a later session of the same day is added below what is there.
+    /// Closes the open session's file and forgets its conversation. The caller has saved a state
+    /// without it.
+    void close_session();
+
+    /// summaries/<day>.md: written durably; a later session of the same day is added below what is
+    /// there. A session that has a summary keeps it.
     Result<> write_summary(DeskDate day, std::string_view session, std::string_view text);
+    /// Whether the session has its summary. [any]
+    [[nodiscard]] Result<bool> has_summary(DeskDate day, std::string_view session) const;
     [[nodiscard]] Result<std::optional<std::string>> read_summary(DeskDate day) const;  ///< [any]
     /// Newest day that has a summary.
     [[nodiscard]] Result<std::optional<DeskDate>> last_summary_day() const;  ///< [any]
 
   private:
-    SessionStore(Os& os, const Clock& clock, UniqueFd folder) : os_(os), clock_(clock), folder_(std::move(folder)) {}
+    SessionStore(Os& os, const Clock& clock, UniqueFd folder)
+        : os_(os), clock_(clock), folder_(std::move(folder)) {}
     Result<> load();
-    Result<DeskState> rebuild();
+    Result<std::optional<DeskState>> load_state(bool any_session);
+    Result<DeskState> rebuild(const std::vector<SessionName>& names);
+    Result<> adopt_newer(const std::vector<SessionName>& names);
+    Result<> load_session();
+    Result<> mend_tail(const SessionLines& lines);
+    Result<> set_aside_state(const std::string& why);
+    Result<> write_lines(std::string_view lines, bool sync);
 
     Os& os_;
     const Clock& clock_;
@@ -73,6 +104,10 @@ class SessionStore {
     DeskState state_;
     std::vector<SessionRecord> conversation_;
     Repairs repairs_;
+    std::uint64_t next_seq_ = 1;
+    std::uint64_t file_bytes_ = 0;       // of the open session, up to its last whole line
+    std::optional<std::string> broken_;  // why nothing may be appended any more
+    bool rebuilt_ = false;
 };
 
 }  // namespace daybook
