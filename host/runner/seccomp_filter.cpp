@@ -1,0 +1,359 @@
+// seccomp: an allow-list, because a deny-list ages. What is not named here fails with EPERM;
+// numbers newer than this list fail with ENOSYS, so that the C library falls back to calls it has
+// always had. An open for writing fails with EROFS. Another architecture's calls (32-bit, x32) kill
+// the process: their numbers mean other things.
+//
+// Arguments are 64 bits wide and a filter loads 32 at a time. An `int` argument is compared by its
+// low half, which is all that the kernel looks at; a pointer is compared by both.
+#include "host/runner/seccomp_filter.hpp"
+
+#include <bit>
+#include <cerrno>
+#include <cstddef>
+#include <cstdint>
+#include <fcntl.h>
+#include <initializer_list>
+#include <linux/audit.h>
+#include <linux/seccomp.h>
+#include <sched.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "host/runner/walls.hpp"
+
+static_assert(std::endian::native == std::endian::little,
+              "the halves of an argument are laid out for little-endian");
+
+namespace daybook::runner {
+namespace {
+
+#if defined(__x86_64__)
+constexpr std::uint32_t kArchitecture = AUDIT_ARCH_X86_64;
+#elif defined(__aarch64__)
+constexpr std::uint32_t kArchitecture = AUDIT_ARCH_AARCH64;
+#elif defined(__riscv) && __riscv_xlen == 64
+constexpr std::uint32_t kArchitecture = AUDIT_ARCH_RISCV64;
+#else
+#error "no seccomp filter for this architecture"
+#endif
+
+constexpr std::uint32_t kX32Bit = 0x40000000U;
+// Numbers from here on are newer than this list (Linux 6.10 ends at 462); they are the same on
+// every architecture.
+constexpr std::uint32_t kFirstUnknown = 463;
+constexpr std::uint32_t kClone3 = 435;
+constexpr std::uint32_t kOpenat2 = 437;
+
+constexpr std::uint32_t kRefuse = SECCOMP_RET_ERRNO | EPERM;
+constexpr std::uint32_t kReadOnly = SECCOMP_RET_ERRNO | EROFS;
+constexpr std::uint32_t kUnknown = SECCOMP_RET_ERRNO | ENOSYS;
+
+// O_TMPFILE holds the bit of O_DIRECTORY, which reading needs; its own bit alone is tested.
+constexpr std::uint32_t kTmpFileBit = O_TMPFILE & ~O_DIRECTORY;
+constexpr std::uint32_t kWritingFlags =
+    O_WRONLY | O_RDWR | O_CREAT | O_TRUNC | O_APPEND | kTmpFileBit;
+constexpr std::uint32_t kNewNamespaces = CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS |
+                                         CLONE_NEWIPC | CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET;
+
+class Program {
+  public:
+    void load(std::size_t offset) {
+        statement(BPF_LD | BPF_W | BPF_ABS, static_cast<std::uint32_t>(offset));
+    }
+    void load_low(std::size_t argument) {
+        load(offsetof(seccomp_data, args) + argument * sizeof(std::uint64_t));
+    }
+    void load_high(std::size_t argument) {
+        load(offsetof(seccomp_data, args) + argument * sizeof(std::uint64_t) +
+             sizeof(std::uint32_t));
+    }
+    void answer(std::uint32_t action) { statement(BPF_RET | BPF_K, action); }
+    /// Answers when the loaded word is equal; goes on otherwise.
+    void answer_if_equal(std::uint32_t value, std::uint32_t action) {
+        jump(BPF_JEQ, value, 0, 1);
+        answer(action);
+    }
+    void answer_unless_equal(std::uint32_t value, std::uint32_t action) {
+        jump(BPF_JEQ, value, 1, 0);
+        answer(action);
+    }
+    void answer_if_any_bit(std::uint32_t bits, std::uint32_t action) {
+        jump(BPF_JSET, bits, 0, 1);
+        answer(action);
+    }
+    void answer_unless_any_bit(std::uint32_t bits, std::uint32_t action) {
+        jump(BPF_JSET, bits, 1, 0);
+        answer(action);
+    }
+    void answer_from(std::uint32_t first, std::uint32_t action) {
+        jump(BPF_JGE, first, 0, 1);
+        answer(action);
+    }
+    /// For the system call `number`: the instructions of `body`, which must end in an answer.
+    template <class Body>
+    void when(long number, const Body& body) {
+        const std::size_t at = code_.size();
+        jump(BPF_JEQ, static_cast<std::uint32_t>(number), 0, 0);
+        body();
+        code_[at].jf = static_cast<std::uint8_t>(code_.size() - at - 1);
+    }
+    [[nodiscard]] std::vector<sock_filter> take() { return std::move(code_); }
+
+  private:
+    void statement(int code, std::uint32_t value) {
+        code_.push_back({static_cast<std::uint16_t>(code), 0, 0, value});
+    }
+    void jump(int test, std::uint32_t value, std::uint8_t if_true, std::uint8_t if_false) {
+        code_.push_back(
+            {static_cast<std::uint16_t>(BPF_JMP | test | BPF_K), if_true, if_false, value});
+    }
+
+    std::vector<sock_filter> code_;
+};
+
+// Calls that need no look at their arguments. The most frequent ones stand first: the list is
+// searched in order.
+constexpr long kAllowed[] = {
+    // the channel and other descriptors that exist already
+    __NR_recvfrom,
+    __NR_sendto,
+    __NR_futex,
+    __NR_read,
+    __NR_write,
+    __NR_recvmsg,
+    __NR_sendmsg,
+    __NR_readv,
+    __NR_writev,
+    __NR_pread64,
+    __NR_preadv,
+    __NR_lseek,
+    __NR_close,
+    __NR_close_range,
+    __NR_dup,
+    __NR_dup3,
+    __NR_pipe2,
+    __NR_ppoll,
+    __NR_pselect6,
+    __NR_epoll_create1,
+    __NR_epoll_ctl,
+    __NR_epoll_pwait,
+    __NR_eventfd2,
+    __NR_timerfd_create,
+    __NR_timerfd_settime,
+    __NR_timerfd_gettime,
+    __NR_shutdown,
+    __NR_getsockopt,
+    __NR_setsockopt,
+    __NR_getsockname,
+    __NR_getpeername,
+    // looking at files
+    __NR_fstat,
+    __NR_statx,
+    __NR_statfs,
+    __NR_fstatfs,
+    __NR_faccessat,
+    __NR_readlinkat,
+    __NR_getdents64,
+    __NR_getcwd,
+    __NR_fadvise64,
+    // memory
+    __NR_mmap,
+    __NR_munmap,
+    __NR_mprotect,
+    __NR_mremap,
+    __NR_madvise,
+    __NR_brk,
+    __NR_msync,
+    // threads, signals to itself, time
+    __NR_set_robust_list,
+    __NR_get_robust_list,
+    __NR_rseq,
+    __NR_membarrier,
+    __NR_sched_yield,
+    __NR_sched_getaffinity,
+    __NR_getcpu,
+    __NR_rt_sigaction,
+    __NR_rt_sigprocmask,
+    __NR_rt_sigreturn,
+    __NR_rt_sigpending,
+    __NR_rt_sigsuspend,
+    __NR_rt_sigtimedwait,
+    __NR_sigaltstack,
+    __NR_clock_gettime,
+    __NR_clock_getres,
+    __NR_clock_nanosleep,
+    __NR_nanosleep,
+    __NR_gettimeofday,
+    __NR_times,
+    __NR_getrusage,
+    __NR_sysinfo,
+    __NR_uname,
+    __NR_getrandom,
+    __NR_getuid,
+    __NR_geteuid,
+    __NR_getgid,
+    __NR_getegid,
+    __NR_getgroups,
+    __NR_getresuid,
+    __NR_getresgid,
+    __NR_getpid,
+    __NR_getppid,
+    __NR_gettid,
+    __NR_getpgid,
+    __NR_getsid,
+    __NR_exit,
+    __NR_exit_group,
+    __NR_set_tid_address,
+    __NR_restart_syscall,
+#ifdef __NR_faccessat2
+    __NR_faccessat2,
+#endif
+#ifdef __NR_epoll_pwait2
+    __NR_epoll_pwait2,
+#endif
+#ifdef __NR_futex_waitv
+    __NR_futex_waitv,
+#endif
+// Only some architectures have these.
+#ifdef __NR_newfstatat
+    __NR_newfstatat,
+#endif
+#ifdef __NR_stat
+    __NR_stat,
+    __NR_lstat,
+    __NR_access,
+    __NR_readlink,
+    __NR_getdents,
+    __NR_pipe,
+    __NR_poll,
+    __NR_select,
+    __NR_epoll_create,
+    __NR_epoll_wait,
+    __NR_eventfd,
+    __NR_dup2,
+    __NR_time,
+    __NR_pause,
+    __NR_getpgrp,
+#endif
+#ifdef __NR_arch_prctl
+    __NR_arch_prctl,
+#endif
+#ifdef __NR_getrlimit
+    __NR_getrlimit,
+#endif
+};
+
+void check_architecture(Program& program) {
+    program.load(offsetof(seccomp_data, arch));
+    program.answer_unless_equal(kArchitecture, SECCOMP_RET_KILL_PROCESS);
+    program.load(offsetof(seccomp_data, nr));
+#if defined(__x86_64__)
+    program.answer_from(kX32Bit, SECCOMP_RET_KILL_PROCESS);
+#endif
+    program.answer_from(kFirstUnknown, kUnknown);
+    program.answer_if_equal(kClone3, kUnknown);
+    program.answer_if_equal(kOpenat2, kUnknown);
+}
+
+void check_opens(Program& program) {
+    const auto read_only = [&](std::size_t flags_argument) {
+        program.load_low(flags_argument);
+        program.answer_if_any_bit(kWritingFlags, kReadOnly);
+        program.answer(SECCOMP_RET_ALLOW);
+    };
+    program.when(__NR_openat, [&] { read_only(2); });
+#ifdef __NR_open
+    program.when(__NR_open, [&] { read_only(1); });
+    program.when(__NR_creat, [&] { program.answer(kReadOnly); });
+#endif
+}
+
+void check_threads(Program& program, pid_t own_pid) {
+    program.when(__NR_clone, [&] {  // threads, never processes
+        program.load_low(0);
+        program.answer_unless_any_bit(CLONE_THREAD, kRefuse);
+        program.answer_if_any_bit(kNewNamespaces, kRefuse);
+        program.answer(SECCOMP_RET_ALLOW);
+    });
+    program.when(__NR_tgkill, [&] {  // abort() and raise() need it
+        program.load_low(0);
+        program.answer_unless_equal(static_cast<std::uint32_t>(own_pid), kRefuse);
+        program.answer(SECCOMP_RET_ALLOW);
+    });
+    program.when(__NR_prctl, [&] {
+        program.load_low(0);
+        program.answer_if_equal(PR_SET_NAME, SECCOMP_RET_ALLOW);
+        program.answer_if_equal(PR_GET_NAME, SECCOMP_RET_ALLOW);
+        program.answer(kRefuse);
+    });
+    program.when(__NR_prlimit64, [&] {  // reading its own limits
+        program.load_low(0);
+        program.answer_unless_equal(0, kRefuse);
+        program.load_low(2);
+        program.answer_unless_equal(0, kRefuse);
+        program.load_high(2);
+        program.answer_unless_equal(0, kRefuse);
+        program.answer(SECCOMP_RET_ALLOW);
+    });
+}
+
+void check_descriptors(Program& program) {
+    const auto allow_any_of = [&](std::initializer_list<std::uint32_t> values) {
+        for (const std::uint32_t value : values) {
+            program.answer_if_equal(value, SECCOMP_RET_ALLOW);
+        }
+    };
+    program.when(__NR_fcntl, [&] {
+        program.load_low(1);
+        allow_any_of({F_DUPFD, F_DUPFD_CLOEXEC, F_GETFD, F_SETFD, F_GETFL, F_GETLK, F_SETLK});
+        program.answer_unless_equal(F_SETFL, kRefuse);
+        program.load_low(2);
+        program.answer_if_any_bit(O_ASYNC, kRefuse);
+        program.answer(SECCOMP_RET_ALLOW);
+    });
+    program.when(__NR_ioctl, [&] {
+        program.load_low(1);
+        allow_any_of({TCGETS, FIONREAD, FIONBIO, FIOCLEX, FIONCLEX});
+        program.answer(kRefuse);
+    });
+}
+
+}  // namespace
+
+std::vector<sock_filter> make_pure_filter(pid_t own_pid) {
+    Program program;
+    check_architecture(program);
+    for (const long number : kAllowed) {
+        program.answer_if_equal(static_cast<std::uint32_t>(number), SECCOMP_RET_ALLOW);
+    }
+    check_opens(program);
+    check_threads(program, own_pid);
+    check_descriptors(program);
+    program.answer(kRefuse);
+    return program.take();
+}
+
+Result<> apply_seccomp() {
+    std::vector<sock_filter> code = make_pure_filter(::getpid());
+    const sock_fprog program{static_cast<unsigned short>(code.size()), code.data()};
+    const long outcome =
+        ::syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &program);
+    if (outcome > 0) {
+        return Error(Errc::io,
+                     "install the system call filter: thread " + std::to_string(outcome) +
+                         " could not take it");
+    }
+    if (outcome < 0 && (errno == ENOSYS || errno == EINVAL)) {
+        return Error(
+            Errc::unsupported,
+            "this kernel offers no system call filter (seccomp): use a kernel that has it");
+    }
+    if (outcome < 0) {
+        return system_error("install the system call filter", errno);
+    }
+    return {};
+}
+
+}  // namespace daybook::runner
