@@ -89,10 +89,18 @@ class Json {
     Object object_;
 };
 
-/// Checks a value against a JSON Schema (RapidJSON's draft 4 subset). Compiles once, checks often.
+/// Checks a value against a JSON Schema. Compiles once, checks often, from any thread.
+///
+/// Understands what the drafts from 4 on have in common: type, enum, const, properties, required, additionalProperties,
+/// patternProperties, min/maxProperties, items (a schema or a list), prefixItems, additionalItems, min/maxItems,
+/// uniqueItems, min/maxLength, pattern, minimum, maximum, exclusiveMinimum/Maximum (both forms), multipleOf, allOf, anyOf,
+/// oneOf, not, and $ref inside the schema. Other keywords are ignored. Our own, since schemas come from plugins:
+/// RapidJSON's checker recurses without a bound, its patterns are not safe to share, and it does not say which member
+/// is missing.
 class JsonSchema {
   public:
-    /// Errors: invalid (the schema is malformed, or nested deeper than 32).
+    /// Errors: invalid (the schema is malformed, nested deeper than 32, refers outside itself, or has a pattern that is not
+    /// understood).
     static Result<JsonSchema> compile(std::string_view schema_text);
     /// Errors: invalid, with the path of the value and the rule it breaks: `"text": missing`, `"limit": over maximum 500`.
     [[nodiscard]] Result<> check(const Json& value) const;
