@@ -1,0 +1,86 @@
+// Which plugins there are, what each offers, and whether it may run.
+//
+// A plugin's file is found on the plugin path, read once, copied to modules/<sha256>.so (0444) and
+// loaded from there, so that replacing the file never touches a running one. Nothing of it is
+// executed here: the manifest is read from its ELF note. plugins.lock records file hash and wants
+// of what was loaded. In this version a plugin that the owner's configuration names is trusted by
+// that: a changed file or new wants are told (changes()), not refused. Thread: built on [main],
+// read-only afterwards [any].
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <daybook/result.hpp>
+
+#include "host/format/config.hpp"
+#include "host/format/manifest.hpp"
+#include "host/os/os.hpp"
+
+namespace daybook {
+
+struct PluginEntry {
+    PluginConfig config;
+    std::filesystem::path file;    ///< where it was found
+    std::filesystem::path module;  ///< the copy that runners load
+    std::string sha256;
+    Manifest manifest;
+    unsigned groups = 0;  ///< approved groups (gate/leash.hpp)
+    std::string refused;  ///< why it does not load; "" = fine
+    std::vector<std::filesystem::path>
+        shadowed;  ///< files of the same name further down the plugin path
+};
+
+/// A tool of a desk and where it comes from.
+struct ToolOffer {
+    const PluginEntry* plugin = nullptr;
+    const ToolManifest* tool = nullptr;
+};
+
+class Registry {
+  public:
+    struct Places {
+        std::vector<std::filesystem::path> search_path;  ///< plugin folders, first match wins
+        std::filesystem::path state;                     ///< holds modules/ and plugins.lock
+    };
+
+    /// Never fails as a whole: a plugin that cannot load has `refused` set with a sentence of both
+    /// sides (file, wanted, got, what to do) and the others go on. Errors: io (the state folder).
+    static Result<Registry> load(Os& os, const Places& places, const Config& config);
+
+    /// What differs from the last start, a sentence each: a new plugin, another file, other wants.
+    /// For journal/_host.
+    [[nodiscard]] const std::vector<std::string>& changes() const noexcept { return changes_; }
+    /// The plugin's configuration for the desk: the desk's own laid over the plugin's, checked
+    /// against its schema. Errors: invalid (names the table and the rule), refused (the plugin does
+    /// not load).
+    [[nodiscard]] Result<Json> config_of(const PluginEntry& plugin, const DeskConfig& desk) const;
+    [[nodiscard]] const std::map<std::string, PluginEntry>& plugins() const noexcept {
+        return plugins_;
+    }
+    [[nodiscard]] const PluginEntry* find(std::string_view name) const;
+    /// Tools that the desk's plugins offer, by name; the first plugin in the desk's order wins a
+    /// name.
+    [[nodiscard]] std::map<std::string, ToolOffer> tools_of(const DeskConfig& desk) const;
+    /// The entry that offers the model's plugin. Errors: not_found, refused (with the plugin's
+    /// reason), unsupported.
+    [[nodiscard]] Result<const PluginEntry*> model_plugin(const ModelConfig& model) const;
+
+  private:
+    std::map<std::string, PluginEntry> plugins_;
+    std::vector<std::string> changes_;
+};
+
+/// Default plugin folders: $DAYBOOK_PLUGIN_PATH (absolute folders, separated by colons), the user's
+/// ($XDG_DATA_HOME/daybook/plugins/1), then beside this program (bin/../lib/daybook/plugins/1).
+[[nodiscard]] std::vector<std::filesystem::path> default_plugin_path();
+
+/// ABI check as one sentence for people, "" when it fits: file, what it wants, what this host
+/// serves, what to do. Looks at name, version and ABI numbers only.
+[[nodiscard]] std::string abi_mismatch(const Manifest& manifest, const std::filesystem::path& file);
+
+}  // namespace daybook
