@@ -18,6 +18,8 @@ struct MarketSession {
     TimeOfDay open;
     TimeOfDay close;
     bool next_day = false;  ///< the close is on the next date
+    /// Minutes from the midnight before the opening to the close.
+    [[nodiscard]] int end_minutes() const noexcept { return close.minutes + (next_day ? 24 * 60 : 0); }
 };
 
 enum class Market { open, closed, unknown };
@@ -47,8 +49,10 @@ class Calendar {
     [[nodiscard]] Market market_at(Timestamp at) const;
     /// First opening after the instant, within 30 days.
     [[nodiscard]] std::optional<Timestamp> next_open(Timestamp at) const;
-    /// When the day's rollover is due in the zone `zone`: `configured`, or 15 minutes after the last close when that is
-    /// later. nullopt: no timed rollover that day (no trading day, or times unknown).
+    /// When the day's rollover is due: at `configured` in the zone `zone`, or, when the market closes later than that, 15
+    /// minutes after the last close (a Muhurat evening: 19:15). A time at or before the day's first opening is that of the
+    /// next date (round the clock 00:00, overnight sessions 03:00). nullopt: no timed rollover that day (no trading day, or
+    /// times unknown).
     [[nodiscard]] std::optional<Timestamp> rollover_due(DeskDate day, TimeOfDay configured, const Zone& zone) const;
 
   private:
@@ -64,6 +68,10 @@ class Calendar {
     };
     Calendar() = default;
     Result<> apply(const Json& root, std::string_view source_name, bool overlaying);
+    Result<> apply_head(const Json& root, std::string_view source_name, bool overlaying);
+    Result<> apply_regular(const Json& root, std::string_view source_name, bool overlaying);
+    Result<> apply_days(const Json& root, std::string_view source_name, bool overlaying);
+    [[nodiscard]] const Regular& rule_of(DeskDate day) const;
 
     std::string id_;
     std::string display_name_;

@@ -1,0 +1,498 @@
+// The one file that compiles toml++.
+#include "host/format/config.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <initializer_list>
+
+#define TOML_EXCEPTIONS 0
+#define TOML_ENABLE_FORMATTERS 0
+#include <toml++/toml.h>
+
+#include "host/format/config_words.hpp"
+#include "host/os/desk_path.hpp"
+
+namespace daybook {
+namespace {
+
+constexpr std::int64_t kMaxQueue = 100'000;
+constexpr int kMaxTableDepth = 16;
+
+using Keys = std::initializer_list<std::string_view>;
+
+/// Collects every problem of the file, a line each: "daybook.toml:12:3: [host] ...".
+class Problems {
+  public:
+    explicit Problems(std::string_view source_name) : source_(printable(source_name, 200)) {}
+
+    void add(const toml::source_position& at, const std::string& table, const std::string& what) {
+        text_ += (text_.empty() ? "" : "\n") + source_ + ":" + std::to_string(at.line) + ":" +
+                 std::to_string(at.column) + ": " + (table.empty() ? "" : "[" + table + "] ") +
+                 what;
+    }
+    [[nodiscard]] const std::string& text() const { return text_; }
+
+  private:
+    std::string source_;
+    std::string text_;
+};
+
+/// Reads one table's keys; whatever is wrong goes to the problems, and the setting keeps its
+/// default.
+class TableReader {
+  public:
+    TableReader(const toml::table& table, std::string name, Problems& problems, Keys known)
+        : table_(table), name_(std::move(name)), problems_(problems) {
+        for (const auto& [key, node] : table) {
+            const bool expected = std::find(known.begin(), known.end(), key.str()) != known.end();
+            if (!expected) {
+                fail(key.source().begin, unknown_key(key.str(), known));
+            }
+        }
+    }
+
+    void fail(const toml::source_position& at, const std::string& what) {
+        problems_.add(at, name_, what);
+    }
+    /// At the key's value, or at the table when the key is missing.
+    void fail_at(std::string_view key, const std::string& what) {
+        const toml::node* node = table_.get(key);
+        fail((node != nullptr ? node->source() : table_.source()).begin,
+             std::string(key) + ": " + what);
+    }
+    [[nodiscard]] bool has(std::string_view key) const { return table_.contains(key); }
+    [[nodiscard]] const toml::table* table(std::string_view key) {
+        const toml::node* node = table_.get(key);
+        if (node != nullptr && !node->is_table()) {
+            fail_at(key, "expected a table");
+            return nullptr;
+        }
+        return node != nullptr ? node->as_table() : nullptr;
+    }
+
+    void text(std::string_view key, std::string& out) {
+        if (const toml::node* node = table_.get(key)) {
+            if (const auto value = node->value_exact<std::string>()) {
+                out = *value;
+            } else {
+                fail_at(key, "expected text in quotes");
+            }
+        }
+    }
+    void boolean(std::string_view key, bool& out) {
+        if (const toml::node* node = table_.get(key)) {
+            if (const auto value = node->value_exact<bool>()) {
+                out = *value;
+            } else {
+                fail_at(key, "expected true or false");
+            }
+        }
+    }
+    void integer(std::string_view key, std::int64_t low, std::int64_t high, std::int64_t& out) {
+        if (const toml::node* node = table_.get(key)) {
+            const auto value = node->value_exact<std::int64_t>();
+            if (value && *value >= low && *value <= high) {
+                out = *value;
+            } else {
+                fail_at(key,
+                        "expected an integer from " + std::to_string(low) + " to " +
+                            std::to_string(high));
+            }
+        }
+    }
+    /// A list of texts.
+    void texts(std::string_view key, std::vector<std::string>& out) {
+        const toml::node* node = table_.get(key);
+        if (node == nullptr) {
+            return;
+        }
+        if (!node->is_array()) {
+            fail_at(key, "expected a list such as [\"a\", \"b\"]");
+            return;
+        }
+        for (const toml::node& item : *node->as_array()) {
+            if (const auto value = item.value_exact<std::string>()) {
+                out.push_back(*value);
+            } else {
+                fail(item.source().begin, std::string(key) + ": expected text in quotes");
+            }
+        }
+    }
+    /// A list of plain names, none twice.
+    void names(std::string_view key, std::vector<std::string>& out) {
+        texts(key, out);
+        for (std::size_t i = 0; i < out.size(); ++i) {
+            if (!is_plain_name(out[i])) {
+                fail_at(key, "\"" + printable(out[i], 80) + "\" is not a plain name");
+            } else if (std::find(out.begin(),
+                                 out.begin() + static_cast<std::ptrdiff_t>(i),
+                                 out[i]) != out.begin() + static_cast<std::ptrdiff_t>(i)) {
+                fail_at(key, "\"" + out[i] + "\" stands twice");
+            }
+        }
+    }
+    template <class Duration>
+    void duration(std::string_view key, Duration low, Duration& out) {
+        std::string written;
+        if (!has(key)) {
+            return;
+        }
+        text(key, written);
+        const auto value = parse_duration(written);
+        if (value && *value >= low && *value <= std::chrono::hours(24 * 7) &&
+            *value % std::chrono::milliseconds(Duration(1)) == std::chrono::milliseconds(0)) {
+            out = std::chrono::duration_cast<Duration>(*value);
+        } else {
+            fail_at(key, "expected a time such as \"250ms\", \"60s\", \"5m\" or \"1h\"");
+        }
+    }
+    void size(std::string_view key, std::uint64_t& out) {
+        std::string written;
+        if (!has(key)) {
+            return;
+        }
+        text(key, written);
+        if (const auto value = parse_size(written)) {
+            out = *value;
+        } else {
+            fail_at(key, "expected a size such as \"64MiB\"");
+        }
+    }
+    /// A table of the plugin's own settings, as JSON.
+    void settings(std::string_view key, Json& out) {
+        if (const toml::table* inner = table(key)) {
+            out = to_json(*inner, 0);
+        }
+    }
+
+    Json to_json(const toml::node& node, int depth) {
+        if (depth > kMaxTableDepth) {
+            fail(node.source().begin, "nested deeper than 16");
+            return {};
+        }
+        switch (node.type()) {
+            case toml::node_type::table: {
+                Json object = Json::object();
+                for (const auto& [key, value] : *node.as_table()) {
+                    object.set(key.str(), to_json(value, depth + 1));
+                }
+                return object;
+            }
+            case toml::node_type::array: {
+                Json list = Json::array();
+                for (const toml::node& item : *node.as_array()) {
+                    list.push(to_json(item, depth + 1));
+                }
+                return list;
+            }
+            case toml::node_type::string:
+                return Json(node.as_string()->get());
+            case toml::node_type::integer:
+                return Json(node.as_integer()->get());
+            case toml::node_type::boolean:
+                return Json(node.as_boolean()->get());
+            case toml::node_type::floating_point:
+                if (std::isfinite(node.as_floating_point()->get())) {
+                    return Json(node.as_floating_point()->get());
+                }
+                fail(node.source().begin, "a number must be finite");
+                return {};
+            case toml::node_type::date:
+            case toml::node_type::time:
+            case toml::node_type::date_time:
+            case toml::node_type::none:
+                break;
+        }
+        fail(node.source().begin, "write a date or time as text in quotes");
+        return {};
+    }
+
+  private:
+    const toml::table& table_;
+    std::string name_;
+    Problems& problems_;
+};
+
+void read_host(const toml::table& table, HostConfig& out, Problems& problems) {
+    TableReader reader(table,
+                       "host",
+                       problems,
+                       {"isolation",
+                        "log_level",
+                        "min_free",
+                        "stop_grace",
+                        "call_timeout",
+                        "model_timeout",
+                        "cancel_grace",
+                        "runner_idle",
+                        "queue_limit",
+                        "replay_start"});
+    std::string isolation(name_of(out.isolation));
+    reader.text("isolation", isolation);
+    for (const Isolation value : {Isolation::required, Isolation::seccomp_only, Isolation::off}) {
+        out.isolation = isolation == name_of(value) ? value : out.isolation;
+    }
+    if (isolation != name_of(out.isolation)) {
+        reader.fail_at("isolation", "expected \"required\", \"seccomp-only\" or \"off\"");
+    }
+    reader.text("log_level", out.log_level);
+    constexpr std::array<std::string_view, 4> kLevels = {"debug", "info", "warn", "error"};
+    if (std::find(kLevels.begin(), kLevels.end(), out.log_level) == kLevels.end()) {
+        reader.fail_at("log_level", "expected \"debug\", \"info\", \"warn\" or \"error\"");
+    }
+    using std::chrono::milliseconds;
+    using std::chrono::seconds;
+    reader.size("min_free", out.min_free_bytes);
+    reader.duration("stop_grace", seconds(0), out.stop_grace);
+    reader.duration("call_timeout", milliseconds(1), out.call_timeout);
+    reader.duration("model_timeout", milliseconds(1), out.model_timeout);
+    reader.duration("cancel_grace", milliseconds(1), out.cancel_grace);
+    reader.duration("runner_idle", seconds(1), out.runner_idle);
+    auto limit = static_cast<std::int64_t>(out.queue_limit);
+    reader.integer("queue_limit", 1, kMaxQueue, limit);
+    out.queue_limit = static_cast<std::size_t>(limit);
+    if (reader.has("replay_start")) {
+        std::string start;
+        reader.text("replay_start", start);
+        if (auto at = parse_rfc3339(start); !at) {
+            reader.fail_at("replay_start", at.error().message());
+        }
+        out.replay_start = start;
+    }
+}
+
+PluginConfig read_plugin(const std::string& name, const toml::table& table, Problems& problems) {
+    TableReader reader(table, "plugin." + name, problems, {"file", "enabled", "config"});
+    PluginConfig plugin;
+    plugin.name = name;
+    reader.text("file", plugin.file);
+    if (!plugin.file.starts_with('/') && plugin.file.find('/') != std::string::npos) {
+        reader.fail_at("file", "expected a file name on the plugin path, or an absolute path");
+    }
+    reader.boolean("enabled", plugin.enabled);
+    reader.settings("config", plugin.config);
+    return plugin;
+}
+
+ModelConfig read_model(const std::string& name, const toml::table& table, Problems& problems) {
+    TableReader reader(table,
+                       "model." + name,
+                       problems,
+                       {"plugin", "model", "url", "credential", "window", "config"});
+    ModelConfig model;
+    model.name = name;
+    reader.text("plugin", model.plugin);
+    if (!is_plain_name(model.plugin)) {
+        reader.fail_at("plugin", "expected the name of the plugin that serves this model");
+    }
+    reader.text("model", model.model);
+    reader.text("url", model.url);
+    if (!model.url.empty() && !model.url.starts_with("http://") &&
+        !model.url.starts_with("https://")) {
+        reader.fail_at("url", "expected http:// or https://");
+    }
+    const std::size_t host = model.url.find("//");
+    if (host != std::string::npos &&
+        model.url.substr(0, model.url.find('/', host + 2)).find('@') != std::string::npos) {
+        reader.fail_at("url",
+                       "a secret never stands in this file: name it with credential = \"NAME\"");
+    }
+    reader.text("credential", model.credential);
+    if (!model.credential.empty() && !is_plain_name(model.credential)) {
+        reader.fail_at("credential", "expected the name of a credential, not its value");
+    }
+    reader.integer("window", 0, 100'000'000, model.window);
+    reader.settings("config", model.config);
+    return model;
+}
+
+void read_desk_config(TableReader& desk_reader, DeskConfig& desk) {
+    const toml::table* table = desk_reader.table("config");
+    if (table == nullptr) {
+        return;
+    }
+    for (const auto& [key, node] : *table) {
+        if (!node.is_table()) {
+            desk_reader.fail(node.source().begin,
+                             "config." + printable(key.str(), 80) + ": expected a table, [desk." +
+                                 desk.name + ".config.PLUGIN]");
+            continue;
+        }
+        desk.plugin_config[std::string(key.str())] = desk_reader.to_json(node, 0);
+    }
+}
+
+DeskConfig read_desk(const std::string& name, const toml::table& table, Problems& problems) {
+    TableReader reader(
+        table,
+        "desk." + name,
+        problems,
+        {"zone", "calendar", "rollover", "models", "plugins", "reads", "instructions", "config"});
+    DeskConfig desk;
+    desk.name = name;
+    reader.text("zone", desk.zone);
+    if (reader.has("zone") && !is_zone_name(desk.zone)) {
+        reader.fail_at("zone", "expected a time zone such as \"Asia/Kolkata\"");
+    }
+    reader.text("calendar", desk.calendar);
+    if (!is_plain_name(desk.calendar)) {
+        reader.fail_at("calendar", "expected a calendar's name such as \"nse\"");
+    }
+    if (reader.has("rollover")) {
+        std::string written;
+        reader.text("rollover", written);
+        auto time = TimeOfDay::parse(written);
+        if (!time || time->minutes >= 24 * 60) {
+            reader.fail_at("rollover", "expected a time from \"00:00\" to \"23:59\"");
+        } else {
+            desk.rollover = *time;
+        }
+    }
+    reader.names("models", desk.models);
+    reader.names("plugins", desk.plugins);
+    std::vector<std::string> folders;
+    reader.texts("reads", folders);
+    for (const std::string& folder : folders) {
+        const std::filesystem::path path(folder);
+        if (!path.is_absolute() || path.lexically_normal() == "/" ||
+            folder.find('\0') != std::string::npos) {
+            reader.fail_at("reads",
+                           "\"" + printable(folder) + "\" is not the absolute path of a folder");
+        }
+        desk.reads.push_back(path.lexically_normal());
+    }
+    reader.text("instructions", desk.instructions);
+    read_desk_config(reader, desk);
+    return desk;
+}
+
+/// Calls `read` for each [kind.NAME].
+template <class Read>
+void each_named(const toml::table& root,
+                std::string_view kind,
+                Problems& problems,
+                const Read& read) {
+    const toml::node* node = root.get(kind);
+    if (node == nullptr) {
+        return;
+    }
+    if (!node->is_table()) {
+        problems.add(node->source().begin,
+                     "",
+                     std::string(kind) + ": expected tables, [" + std::string(kind) + ".NAME]");
+        return;
+    }
+    for (const auto& [key, inner] : *node->as_table()) {
+        const std::string name(key.str());
+        if (!is_plain_name(name)) {
+            problems.add(
+                key.source().begin,
+                std::string(kind),
+                "\"" + printable(name, 80) + "\" is not a plain name ([A-Za-z0-9._-], at most 64)");
+        } else if (!inner.is_table()) {
+            problems.add(inner.source().begin,
+                         std::string(kind),
+                         name + ": expected a table, [" + std::string(kind) + "." + name + "]");
+        } else {
+            read(name, *inner.as_table());
+        }
+    }
+}
+
+/// A desk's names must lead somewhere.
+void check_desk(const DeskConfig& desk,
+                Config& config,
+                const toml::table& table,
+                Problems& problems) {
+    const std::string where = "desk." + desk.name;
+    std::vector<std::string_view> known;
+    for (const auto& [name, model] : config.models) {
+        known.push_back(name);
+    }
+    std::vector<std::string> plugins = desk.plugins;
+    for (const std::string& name : desk.models) {
+        const auto model = config.models.find(name);
+        if (model != config.models.end()) {
+            plugins.push_back(model->second.plugin);
+            continue;
+        }
+        const std::string_view near = nearest(name, known);
+        problems.add(
+            table["models"].node()->source().begin,
+            where,
+            "models: there is no [model." + name + "]" +
+                (near.empty() ? std::string() : "; did you mean \"" + std::string(near) + "\"?"));
+    }
+    for (const auto& [name, settings] : desk.plugin_config) {
+        if (std::find(plugins.begin(), plugins.end(), name) == plugins.end()) {
+            problems.add(table["config"][name].node()->source().begin,
+                         where,
+                         "config." + printable(name, 80) + ": the desk lists no such plugin");
+        }
+    }
+    for (const std::string& name : plugins) {
+        const auto plugin = config.plugins.find(name);
+        if (plugin != config.plugins.end() && !plugin->second.enabled) {
+            config.warnings.push_back("desk " + desk.name + " uses plugin " + name +
+                                      ", which is not enabled");
+        }
+    }
+    if (desk.models.empty()) {
+        config.warnings.push_back("desk " + desk.name + " lists no model: its triggers will wait");
+    }
+}
+
+}  // namespace
+
+std::string_view name_of(Isolation isolation) noexcept {
+    switch (isolation) {
+        case Isolation::required:
+            return "required";
+        case Isolation::seccomp_only:
+            return "seccomp-only";
+        case Isolation::off:
+            return "off";
+    }
+    return "required";
+}
+
+Result<Config> Config::parse(std::string_view text, std::string_view source_name) {
+    Problems problems(source_name);
+    if (!is_utf8(text)) {
+        return Error(Errc::invalid, printable(source_name, 200) + ": not valid UTF-8");
+    }
+    const toml::parse_result parsed = toml::parse(text);
+    if (!parsed) {
+        problems.add(
+            parsed.error().source().begin, "", printable(parsed.error().description(), 400));
+        return Error(Errc::invalid, problems.text());
+    }
+    const toml::table& root = parsed.table();
+    TableReader top(root, "", problems, {"host", "plugin", "model", "desk"});
+    Config config;
+    if (const toml::table* host = top.table("host")) {
+        read_host(*host, config.host, problems);
+    }
+    each_named(root, "plugin", problems, [&](const std::string& name, const toml::table& table) {
+        config.plugins.emplace(name, read_plugin(name, table, problems));
+    });
+    each_named(root, "model", problems, [&](const std::string& name, const toml::table& table) {
+        config.models.emplace(name, read_model(name, table, problems));
+    });
+    each_named(root, "desk", problems, [&](const std::string& name, const toml::table& table) {
+        config.desks.emplace(name, read_desk(name, table, problems));
+    });
+    for (const auto& [name, desk] : config.desks) {
+        check_desk(desk, config, *root["desk"][name].as_table(), problems);
+    }
+    if (config.desks.empty()) {
+        config.warnings.emplace_back("no desk is configured");
+    }
+    if (!problems.text().empty()) {
+        return Error(Errc::invalid, problems.text());
+    }
+    return config;
+}
+
+}  // namespace daybook
