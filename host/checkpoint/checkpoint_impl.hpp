@@ -1,0 +1,92 @@
+// What CheckpointStore's files share: checkpoint_store.cpp (taking), recovery.cpp (opening),
+// history.cpp (reading).
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "host/checkpoint/checkpoint_store.hpp"
+#include "host/checkpoint/commit_record.hpp"
+#include "host/checkpoint/file_scan.hpp"
+#include "host/checkpoint/folder_tree.hpp"
+#include "host/checkpoint/git_objects.hpp"
+#include "host/checkpoint/repository.hpp"
+
+namespace daybook {
+
+inline constexpr std::string_view kFormatFile = ".daybook/format";
+inline constexpr std::string_view kFormatText = "1\n";
+inline constexpr std::string_view kConflictFolder = ".daybook/conflicts/";
+
+struct CheckpointStore::Impl {
+    Impl(Os& os_in, const Clock& clock_in, int desk_dir_in, std::string desk_in)
+        : os(os_in),
+          clock(clock_in),
+          desk_dir(desk_dir_in),
+          desk(std::move(desk_in)),
+          scan(os_in, desk_dir_in) {}
+
+    /// A write that is announced and may or may not have happened.
+    struct Pending {
+        Checkpoint checkpoint;
+        std::string file;
+        std::string intended_sha256;
+    };
+    using Change = std::pair<std::string, std::optional<TreeFile>>;
+
+    // recovery.cpp
+    Result<> open(const std::filesystem::path& folder);
+    Result<> find_head();
+    Result<std::optional<GitId>> newest_of(const std::vector<GitId>& candidates) const;
+    Result<> load_head();
+    Result<> heal_from_files();
+    Result<> check_blobs();
+    Result<> take_first();
+    Result<std::uint64_t> last_number(CommitRecord record) const;
+
+    // checkpoint_store.cpp
+    /// Commits the changes on top of the head; durable when it returns. On an error the tree in
+    /// memory is as before.
+    Result<GitId> commit(CommitRecord record, const std::vector<Change>& changes);
+    Result<Checkpoint> commit_checkpoint(CommitRecord record, const std::vector<Change>& changes);
+    Result<Checkpoint> take(std::string_view kind,
+                            const DeskPath& path,
+                            std::string_view expected,
+                            std::string_view intended,
+                            const CheckpointReason& why);
+    Result<> record_edit_of(const std::string& path, const std::optional<FileOnDisk>& now);
+    Result<std::optional<Checkpoint>> record_edits();
+    Result<std::vector<Change>> find_edits();
+    /// Finishes the announced write when the file on disk is what it meant to leave. Returns that
+    /// checkpoint.
+    Result<std::optional<Checkpoint>> settle_pending();
+    Result<> record_written(const Checkpoint& checkpoint,
+                            const std::string& path,
+                            const std::optional<std::string>& content);
+
+    [[nodiscard]] std::optional<GitId> head() const;
+    void set_head(const GitId& id);
+
+    Os& os;
+    const Clock& clock;
+    int desk_dir;
+    std::string desk;
+    std::unique_ptr<Repository> repository;
+    FolderTree tree;
+    FileScan scan;
+    std::uint64_t next_number = 1;
+    std::optional<Pending> pending;
+    std::vector<std::string> skipped;        ///< of the last scan
+    std::vector<std::string> empty_folders;  ///< of the last scan
+    CheckpointRecovery recovery;
+
+  private:
+    mutable std::mutex head_mutex_;  ///< guards head_: readers on other threads take a copy
+    std::optional<GitId> head_;
+};
+
+}  // namespace daybook

@@ -1,0 +1,381 @@
+#include "host/checkpoint/checkpoint_store.hpp"
+
+#include <algorithm>
+
+#include "host/checkpoint/checkpoint_impl.hpp"
+#include "host/format/sha256.hpp"
+
+namespace daybook {
+namespace {
+
+std::string hash_of(const std::optional<FileOnDisk>& file) {
+    return file ? sha256_hex(file->content) : std::string();
+}
+
+std::string short_hash(std::string_view sha256) {
+    return sha256.empty() ? "absent" : std::string(sha256.substr(0, 12));
+}
+
+/// Whatever kept a checkpoint from being made: the caller must not write. What is the file's own
+/// fault keeps its code.
+Error no_checkpoint(const Error& cause, std::string_view what) {
+    const bool own_code = cause.code() == Errc::conflict || cause.code() == Errc::refused ||
+                          cause.code() == Errc::no_checkpoint;
+    return own_code ? cause
+                    : Error(Errc::no_checkpoint, std::string(what) + ": " + cause.message());
+}
+
+std::string octal(unsigned permissions) {
+    std::string text(4, '0');
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        text[text.size() - 1 - i] = static_cast<char>('0' + ((permissions >> (3 * i)) & 7U));
+    }
+    return text;
+}
+
+bool is_usual(unsigned permissions) {
+    return permissions == 0644 || permissions == 0755;
+}
+
+}  // namespace
+
+std::optional<GitId> CheckpointStore::Impl::head() const {
+    const std::lock_guard lock(head_mutex_);
+    return head_;
+}
+
+void CheckpointStore::Impl::set_head(const GitId& id) {
+    const std::lock_guard lock(head_mutex_);
+    head_ = id;
+}
+
+Result<GitId> CheckpointStore::Impl::commit(CommitRecord record,
+                                            const std::vector<Change>& changes) {
+    if (const auto failure = repository->failure()) {
+        return Error(Errc::io,
+                     "checkpoints are closed until the next start, a sync failed: " + *failure);
+    }
+    std::vector<Change> undo;
+    for (const auto& [path, file] : changes) {
+        undo.emplace_back(path, tree.find(path));
+        tree.put(path, file);
+    }
+    const auto put_back = [&](const Error& error) {
+        for (auto change = undo.rbegin(); change != undo.rend(); ++change) {
+            tree.put(change->first, change->second);
+        }
+        return error;
+    };
+    auto root = tree.write(repository->objects());
+    if (!root) {
+        return put_back(root.error());
+    }
+    record.tree = *root;
+    record.parent = head();
+    record.at = clock.now();
+    auto id = repository->objects().write(GitType::commit, record.encode());
+    if (!id) {
+        return put_back(id.error());
+    }
+    auto moved = Repository::Moved::no;
+    const Result<> done = repository->move_tip(*id, &moved);
+    if (!done && moved == Repository::Moved::no) {
+        return put_back(done.error());
+    }
+    set_head(*id);
+    next_number = std::max(next_number, record.number + 1);
+    if (!done) {
+        return done.error();
+    }
+    return *id;
+}
+
+Result<Checkpoint> CheckpointStore::Impl::commit_checkpoint(CommitRecord record,
+                                                            const std::vector<Change>& changes) {
+    record.number = next_number;
+    record.skipped = skipped;
+    record.empty_folders = empty_folders;
+    auto id = commit(record, changes);
+    if (!id) {
+        return id.error();
+    }
+    pending.reset();
+    record.at = std::chrono::floor<std::chrono::seconds>(clock.now());
+    Checkpoint checkpoint = record.to_checkpoint();
+    checkpoint.commit = id->hex();
+    return checkpoint;
+}
+
+Result<std::optional<Checkpoint>> CheckpointStore::Impl::settle_pending() {
+    if (!pending) {
+        return std::optional<Checkpoint>();
+    }
+    const Pending announced = *pending;
+    auto now = read_target(os, desk_dir, announced.file);
+    if (!now && now.error().code() != Errc::refused) {
+        return now.error();
+    }
+    if (!now || hash_of(*now) != announced.intended_sha256) {
+        pending
+            .reset();  // it did not happen, or the owner has been there since: found by the caller
+        return std::optional<Checkpoint>();
+    }
+    const auto content = *now ? std::optional<std::string>((*now)->content) : std::nullopt;
+    if (auto recorded = record_written(announced.checkpoint, announced.file, content); !recorded) {
+        return recorded.error();
+    }
+    return std::optional<Checkpoint>(announced.checkpoint);
+}
+
+Result<> CheckpointStore::Impl::record_edit_of(const std::string& path,
+                                               const std::optional<FileOnDisk>& now) {
+    std::optional<TreeFile> file;
+    CommitRecord record;
+    if (now) {
+        file = TreeFile{now->tree_mode(), GitObjects::id_of(GitType::blob, now->content)};
+        if (!is_usual(now->permissions)) {
+            record.modes.push_back(octal(now->permissions) + " " + quote_path(path));
+        }
+    }
+    if (file == tree.find(path)) {
+        return {};
+    }
+    if (now) {
+        if (auto written = repository->objects().write(GitType::blob, now->content); !written) {
+            return written.error();
+        }
+    }
+    record.subject = "edited outside the host: " + path;
+    record.kind = "edited";
+    record.file = path;
+    auto made = commit_checkpoint(std::move(record), {{path, file}});
+    return made ? Result<>() : Result<>(made.error());
+}
+
+Result<Checkpoint> CheckpointStore::Impl::take(std::string_view kind,
+                                               const DeskPath& path,
+                                               std::string_view expected,
+                                               std::string_view intended,
+                                               const CheckpointReason& why) {
+    if (!path.is_own()) {
+        return Error(Errc::refused, "write " + path.str() + ": not one of the desk's own files");
+    }
+    if (auto settled = settle_pending(); !settled) {
+        return settled.error();
+    }
+    auto now = read_target(os, desk_dir, path.str());
+    if (!now) {
+        return now.error();
+    }
+    scan.forget(path.str());
+    if (auto recorded = record_edit_of(path.str(), *now); !recorded) {
+        return recorded.error();
+    }
+    const std::string base = hash_of(*now);
+    if (base != expected) {
+        return Error(Errc::conflict,
+                     "write " + path.str() + ": the file has changed (expected " +
+                         short_hash(expected) + ", found " + short_hash(base) + ")");
+    }
+    std::erase_if(empty_folders,
+                  [&](const std::string& folder) { return path.str().starts_with(folder + "/"); });
+    CommitRecord record;
+    record.subject = why.reason.empty() ? "write " + path.str() : why.reason;
+    record.kind = std::string(kind);
+    record.why = why;
+    record.file = path.str();
+    record.base_sha256 = base;
+    record.intended_sha256 = std::string(intended);
+    if (*now && !is_usual((*now)->permissions)) {
+        record.modes.push_back(octal((*now)->permissions) + " " + quote_path(path.str()));
+    }
+    auto made = commit_checkpoint(std::move(record), {});
+    if (made) {
+        pending = Pending{*made, path.str(), std::string(intended)};
+    }
+    return made;
+}
+
+Result<> CheckpointStore::Impl::record_written(const Checkpoint& checkpoint,
+                                               const std::string& path,
+                                               const std::optional<std::string>& content) {
+    std::optional<TreeFile> file;
+    if (content) {
+        auto status = os.stat_beneath(desk_dir, path);
+        const bool runs = status && S_ISREG(status->st_mode) && (status->st_mode & 0111U) != 0;
+        auto id = repository->objects().write(GitType::blob, *content);
+        if (!id) {
+            return id.error();
+        }
+        file = TreeFile{runs ? kModeProgram : kModeFile, *id};
+    }
+    scan.forget(path);
+    CommitRecord record;
+    record.subject = (content ? "wrote " : "removed ") + path;
+    record.written = checkpoint.number;
+    record.why.call = checkpoint.why.call;
+    record.why.tool = checkpoint.why.tool;
+    record.why.turn = checkpoint.why.turn;
+    record.why.promotion = checkpoint.why.promotion;
+    record.file = path;
+    record.left_sha256 = content ? sha256_hex(*content) : std::string();
+    record.skipped = skipped;
+    record.empty_folders = empty_folders;
+    auto made = commit(std::move(record), {{path, file}});
+    if (!made) {
+        return made.error();
+    }
+    pending.reset();
+    return {};
+}
+
+Result<std::vector<CheckpointStore::Impl::Change>> CheckpointStore::Impl::find_edits() {
+    const FileScan::OnContent store = [this](const std::string& path,
+                                             const std::string& content) -> Result<> {
+        const auto known = tree.find(path);
+        if (known && known->id == GitObjects::id_of(GitType::blob, content)) {
+            return {};
+        }
+        auto written = repository->objects().write(GitType::blob, content);
+        return written ? Result<>() : Result<>(written.error());
+    };
+    auto found = scan.run(store);
+    if (!found) {
+        return found.error();
+    }
+    skipped = std::move(found->skipped);
+    empty_folders = std::move(found->empty_folders);
+    std::vector<Change> changes;
+    const auto known = tree.files();
+    for (const auto& [path, file] : known) {
+        // What is there and cannot be read now stays as it was last seen.
+        if (!path.starts_with(".daybook/") && !found->files.contains(path) &&
+            !found->unreadable.contains(path)) {
+            changes.emplace_back(path, std::nullopt);
+        }
+    }
+    for (const auto& [path, file] : found->files) {
+        const auto before = known.find(path);
+        if (before == known.end() || before->second != file) {
+            changes.emplace_back(path, file);
+        }
+    }
+    return changes;
+}
+
+Result<std::optional<Checkpoint>> CheckpointStore::Impl::record_edits() {
+    if (auto settled = settle_pending(); !settled) {
+        return settled.error();
+    }
+    auto changes = find_edits();
+    if (!changes) {
+        return changes.error();
+    }
+    if (changes->empty()) {
+        return std::optional<Checkpoint>();
+    }
+    CommitRecord record;
+    record.kind = "edited";
+    record.subject = "edited outside the host: ";
+    if (changes->size() == 1) {
+        record.file = changes->front().first;
+        record.subject += quote_path(record.file);
+    } else {
+        record.subject += std::to_string(changes->size()) + " files";
+    }
+    auto made = commit_checkpoint(std::move(record), *changes);
+    if (!made) {
+        return made.error();
+    }
+    return std::optional<Checkpoint>(std::move(*made));
+}
+
+CheckpointStore::CheckpointStore(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+CheckpointStore::~CheckpointStore() = default;
+
+Result<std::unique_ptr<CheckpointStore>> CheckpointStore::open(
+    Os& os,
+    const Clock& clock,
+    int desk_dir,
+    const std::filesystem::path& repository,
+    std::string desk) {
+    auto impl = std::make_unique<Impl>(os, clock, desk_dir, std::move(desk));
+    if (auto opened = impl->open(repository); !opened) {
+        return opened.error();
+    }
+    return std::unique_ptr<CheckpointStore>(new CheckpointStore(std::move(impl)));
+}
+
+const CheckpointRecovery& CheckpointStore::recovery() const noexcept {
+    return impl_->recovery;
+}
+
+Result<std::optional<Checkpoint>> CheckpointStore::record_owner_edits() {
+    auto made = impl_->record_edits();
+    return made ? made : no_checkpoint(made.error(), "checkpoint of edits outside the host");
+}
+
+Result<Checkpoint> CheckpointStore::take(const DeskPath& path,
+                                         std::string_view expected_sha256,
+                                         std::string_view intended_sha256,
+                                         const CheckpointReason& why) {
+    auto made = impl_->take("write", path, expected_sha256, intended_sha256, why);
+    return made ? made : no_checkpoint(made.error(), "checkpoint before writing " + path.str());
+}
+
+Result<Checkpoint> CheckpointStore::take_for_restore(const DeskPath& path,
+                                                     std::string_view expected_sha256,
+                                                     std::string_view intended_sha256,
+                                                     const CheckpointReason& why) {
+    auto made = impl_->take("restore", path, expected_sha256, intended_sha256, why);
+    return made ? made : no_checkpoint(made.error(), "checkpoint before restoring " + path.str());
+}
+
+Result<> CheckpointStore::record_written(const Checkpoint& checkpoint,
+                                         const DeskPath& path,
+                                         const std::optional<std::string>& content) {
+    auto done = impl_->record_written(checkpoint, path.str(), content);
+    return done ? done : no_checkpoint(done.error(), "commit what was written to " + path.str());
+}
+
+Result<Checkpoint> CheckpointStore::keep_conflict(const DeskPath& path,
+                                                  std::string_view refused_content,
+                                                  const CheckpointReason& why) {
+    auto blob = impl_->repository->objects().write(GitType::blob, refused_content);
+    if (!blob) {
+        return no_checkpoint(blob.error(), "keep the refused text for " + path.str());
+    }
+    CommitRecord record;
+    record.subject = "conflict: " + path.str();
+    record.kind = "conflict";
+    record.why = why;
+    record.file = path.str();
+    const std::string place =
+        std::string(kConflictFolder) + "c-" + std::to_string(impl_->next_number);
+    auto made = impl_->commit_checkpoint(std::move(record), {{place, TreeFile{kModeFile, *blob}}});
+    impl_->tree.remove(place);  // of this one commit only
+    return made ? made : no_checkpoint(made.error(), "keep the refused text for " + path.str());
+}
+
+Result<Checkpoint> CheckpointStore::take_manual(std::string_view reason) {
+    if (auto edits = impl_->record_edits(); !edits) {
+        return no_checkpoint(edits.error(), "checkpoint by hand");
+    }
+    CommitRecord record;
+    record.subject = reason.empty() ? "checkpoint by hand" : std::string(reason);
+    record.kind = "manual";
+    record.why.reason = std::string(reason);
+    auto made = impl_->commit_checkpoint(std::move(record), {});
+    return made ? made : no_checkpoint(made.error(), "checkpoint by hand");
+}
+
+std::string CheckpointStore::committed_sha256(const DeskPath& path) const {
+    const auto file = impl_->tree.find(path.str());
+    if (!file) {
+        return "";
+    }
+    auto content = impl_->repository->objects().read(file->id, GitType::blob);
+    return content ? sha256_hex(*content) : "unreadable";
+}
+
+}  // namespace daybook

@@ -1,0 +1,146 @@
+// Snapshots of one desk's own files in a bare git repository (docs/formats.md, "Checkpoints").
+//
+// The plain durable form: objects are written as loose files with fsync, then the one ref; a
+// checkpoint exists when take() has returned. The tree is made by our own encoder from the bytes on
+// disk: no git configuration, attribute, ignore file, filter or hook has any effect. A checkpoint's
+// id is ours, "c-<n>", in a commit trailer; the commit's id may change.
+//
+// A write makes two commits: the checkpoint before it (which records the intended hash) and, after
+// it, what it left. Files changed by the owner in between become a commit of their own first
+// ("edited outside the host"). One owner at a time: the repository is locked with flock. Thread:
+// [desk]; listing and reading are [any].
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <daybook/result.hpp>
+
+#include "host/os/clock.hpp"
+#include "host/os/desk_path.hpp"
+#include "host/os/os.hpp"
+
+namespace daybook {
+
+/// Why a checkpoint is taken; becomes the commit's trailers. Empty text is left out.
+struct CheckpointReason {
+    std::string reason;  ///< one line for people: "add_note: lesson on gap opens"
+    std::string call;    ///< call id
+    std::string tool;
+    std::string turn;
+    std::string promotion;
+};
+
+/// A checkpoint as listed.
+struct Checkpoint {
+    std::uint64_t number = 0;
+    std::string id;      ///< "c-12"
+    std::string commit;  ///< 40 hexadecimal digits; looked up, may change
+    Timestamp at{};
+    CheckpointReason why;
+    std::string kind;  ///< "write", "edited" (the owner's own), "conflict", "restore", "manual"
+    std::string file;  ///< the file about to change, or ""
+    std::string base_sha256;      ///< of the file as it was, "" = it did not exist
+    std::string intended_sha256;  ///< of what is about to be written, or ""
+    std::string
+        written_commit;  ///< commit that holds what the write left, or "" when nothing was written
+    std::vector<std::string> skipped;  ///< names found on disk that are not stored, with the reason
+};
+
+struct FileChange {
+    DeskPath path;
+    char kind = 'M';   ///< A added, M modified, D deleted
+    std::string diff;  ///< unified diff, or "binary"
+};
+
+/// What start-up found and put right.
+struct CheckpointRecovery {
+    std::vector<std::string> removed_leftovers;  ///< stale locks and temporary files
+    /// A checkpoint whose write had happened but was not recorded: its commit was completed now.
+    /// The journal line may be missing too; the caller completes it.
+    std::optional<Checkpoint> completed;
+    std::vector<std::string>
+        healed;  ///< objects that a power cut had broken, written anew from the files
+    bool owner_edited = false;  ///< files had changed while the host was away; now a checkpoint
+};
+
+class CheckpointStore {
+  public:
+    /// Opens or makes the repository at `repository` for the desk's folder `desk_dir` (a directory
+    /// descriptor that outlives the store), heals what a crash left, and records the owner's edits.
+    /// Errors: busy (another host holds it), corrupt (names the object), io, full.
+    static Result<std::unique_ptr<CheckpointStore>> open(Os& os,
+                                                         const Clock& clock,
+                                                         int desk_dir,
+                                                         const std::filesystem::path& repository,
+                                                         std::string desk);
+    ~CheckpointStore();
+    CheckpointStore(const CheckpointStore&) = delete;
+    CheckpointStore& operator=(const CheckpointStore&) = delete;
+
+    [[nodiscard]] const CheckpointRecovery& recovery() const noexcept;
+
+    /// Looks for the owner's edits of any own file and makes them a checkpoint of their own.
+    /// nullopt: nothing had changed.
+    Result<std::optional<Checkpoint>> record_owner_edits();
+
+    /// The checkpoint before a write of `path`. Reads the file as it is on disk now; when that is
+    /// not what the last commit holds, the owner's edit is recorded first. Durable when it returns.
+    /// `expected_sha256` is the hash the file must have ("" = must not exist).
+    /// Errors: conflict (the file is not as expected), no_checkpoint (with the cause), refused
+    /// (name or kind of file).
+    Result<Checkpoint> take(const DeskPath& path,
+                            std::string_view expected_sha256,
+                            std::string_view intended_sha256,
+                            const CheckpointReason& why);
+    /// The same before a restore: the checkpoint's kind is "restore". An empty `intended_sha256`
+    /// means that the file goes.
+    Result<Checkpoint> take_for_restore(const DeskPath& path,
+                                        std::string_view expected_sha256,
+                                        std::string_view intended_sha256,
+                                        const CheckpointReason& why);
+    /// Commits what the write of `checkpoint` left in `path` (`content`; nullopt = the file is
+    /// gone). Durable.
+    Result<> record_written(const Checkpoint& checkpoint,
+                            const DeskPath& path,
+                            const std::optional<std::string>& content);
+    /// Keeps the text that was refused because of a conflict, beside the owner's version, as
+    /// `.daybook/conflicts/<id>` of a checkpoint of its own (kind "conflict").
+    Result<Checkpoint> keep_conflict(const DeskPath& path,
+                                     std::string_view refused_content,
+                                     const CheckpointReason& why);
+    /// A checkpoint by the owner's word.
+    Result<Checkpoint> take_manual(std::string_view reason);
+
+    /// Newest first, at most `limit`, older than `before` (0 = from the newest).
+    [[nodiscard]] Result<std::vector<Checkpoint>> list(std::size_t limit,
+                                                       std::uint64_t before = 0) const;
+    /// By id ("c-12") or by a commit id of at least 7 digits. Errors: not_found, invalid.
+    [[nodiscard]] Result<Checkpoint> find(std::string_view id) const;
+    /// Own files that the checkpoint holds, with sizes.
+    [[nodiscard]] Result<std::map<std::string, std::uint64_t>> files(
+        const Checkpoint& checkpoint) const;
+    /// A file's content in the checkpoint; nullopt = it did not exist then.
+    [[nodiscard]] Result<std::optional<std::string>> read(const Checkpoint& checkpoint,
+                                                          const DeskPath& path) const;
+    /// From the checkpoint to what its write left, or to the files on disk now when `against_now`.
+    /// For a checkpoint of the owner's own edits: what they changed. Files whose names are no
+    /// DeskPath are left out.
+    [[nodiscard]] Result<std::vector<FileChange>> diff(const Checkpoint& checkpoint,
+                                                       bool against_now) const;
+    /// Head state of the file as last committed (sha256, "" = absent).
+    [[nodiscard]] std::string committed_sha256(const DeskPath& path) const;
+
+  private:
+    struct Impl;
+    explicit CheckpointStore(std::unique_ptr<Impl> impl);
+    std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace daybook
