@@ -1,8 +1,10 @@
-// A desk at work: its stores, its runners, its queue of triggers and the one thread that runs its turns.
+// A desk at work: its stores, its runners, its queue of triggers and the one thread that runs its
+// turns.
 //
-// Everything that changes the desk happens on its thread, one thing at a time. The thread starts with work and ends when
-// there has been none for a while. Order of the queue: fills, alerts, jobs, messages; first come first served in each.
-// Queue full: the trigger is refused (Errc::full) before it is journalled.
+// Everything that changes the desk happens on its thread, one thing at a time. The thread starts
+// with work and ends when there has been none for a while. Order of the queue: fills, alerts, jobs,
+// messages; first come first served in each. Queue full: the trigger is refused (Errc::full) before
+// it is journalled.
 #pragma once
 
 #include <chrono>
@@ -39,15 +41,16 @@ struct DeskServices {
     const Registry& registry;
     const Config& config;
     Journal& host_journal;
-    std::filesystem::path home;              ///< state folder
-    std::filesystem::path share;             ///< share/daybook: shipped calendars
+    std::filesystem::path home;   ///< state folder
+    std::filesystem::path share;  ///< share/daybook: shipped calendars
     std::filesystem::path runner_program;
     std::filesystem::path probe_file;
     std::function<void(int level, const std::string& line)> log;  ///< [any]
 };
 
-/// One event of a desk, for whoever watches (`daybook say`, `status --watch`). JSON with "event" and "desk":
-/// turn_start, text, reasoning, tool_call, tool_result, progress, turn_end, rollover, waiting.
+/// One event of a desk, for whoever watches (`daybook say`, `status --watch`). JSON with "event"
+/// and "desk": turn_start, text, reasoning, tool_call, tool_result, progress, turn_end, rollover,
+/// waiting.
 using DeskListener = std::function<void(const Json& event)>;
 
 struct Accepted {
@@ -57,21 +60,23 @@ struct Accepted {
 };
 
 struct DeskStatus {
-    std::string name, state, session, zone, calendar, model;   ///< state: idle, "in turn", "waiting for a model", paused, "read-only", failed
-    std::string reason;                     ///< of failed, read-only, waiting
+    std::string name, state, session, zone, calendar,
+        model;  ///< state: idle, "in turn", "waiting for a model", paused, "read-only", failed
+    std::string reason;  ///< of failed, read-only, waiting
     std::size_t queued = 0;
     std::int64_t context_tokens = 0, window = 0;
     std::size_t notes_today = 0;
     std::uint64_t memory_bytes = 0;
-    std::string next_rollover;              ///< "2026-10-19T15:45:00+05:30", "" = none known
+    std::string next_rollover;  ///< "2026-10-19T15:45:00+05:30", "" = none known
     [[nodiscard]] Json to_json() const;
 };
 
 class Desk {
   public:
-    /// Opens every store, recovers from a crash (write gate, unsettled triggers, cut turns) and queues what is pending.
-    /// Errors: whatever keeps this desk from serving; other desks go on.
-    static Result<std::unique_ptr<Desk>> open(const DeskServices& services, const DeskConfig& config);
+    /// Opens every store, recovers from a crash (write gate, unsettled triggers, cut turns) and
+    /// queues what is pending. Errors: whatever keeps this desk from serving; other desks go on.
+    static Result<std::unique_ptr<Desk>> open(const DeskServices& services,
+                                              const DeskConfig& config);
     ~Desk();  ///< stops, as stop() with no grace
     Desk(const Desk&) = delete;
     Desk& operator=(const Desk&) = delete;
@@ -83,12 +88,15 @@ class Desk {
     [[nodiscard]] const Calendar& calendar() const noexcept;
     [[nodiscard]] const Zone& zone() const noexcept;
 
-    /// Journals the trigger and queues it. Durable when it returns. May wait for a sync. Thread: [any] but [io].
-    /// Errors: full, unavailable (stopping, journal), invalid (empty or too long text, over 64 KiB of line).
+    /// Journals the trigger and queues it. Durable when it returns. May wait for a sync. Thread:
+    /// [any] but [io]. Errors: full, unavailable (stopping, journal), invalid (empty or too long
+    /// text, over 64 KiB of line).
     Result<Accepted> accept(TurnKind kind, std::string text, std::string key, std::string name);
-    /// Runs something on the desk's thread between turns. `work` gets nothing if the desk stops first: then `dropped` runs.
+    /// Runs something on the desk's thread between turns. `work` gets nothing if the desk stops
+    /// first: then `dropped` runs.
     void run(std::function<void()> work, std::function<void()> dropped);
-    /// The owner calls a tool: an owner turn's allowance, journalled as a turn. `done` runs on the desk's thread.
+    /// The owner calls a tool: an owner turn's allowance, journalled as a turn. `done` runs on the
+    /// desk's thread.
     struct ToolAnswer {
         Result<std::string> result = Error(Errc::internal, "no outcome");
         std::string turn;
@@ -96,24 +104,30 @@ class Desk {
     };
     void call_tool(std::string tool, std::string arguments, std::function<void(ToolAnswer)> done);
     /// Restores one file from a checkpoint, on the desk's thread.
-    void restore_file(std::string checkpoint, std::string path, std::function<void(Result<Json>)> done);
+    void restore_file(std::string checkpoint,
+                      std::string path,
+                      std::function<void(Result<Json>)> done);
     void take_checkpoint(std::string reason, std::function<void(Result<Json>)> done);
 
-    /// Called by the host's tick and after a replayed clock moved: queues a timed rollover when one is due. [any]
+    /// Called by the host's tick and after a replayed clock moved: queues a timed rollover when one
+    /// is due. [any]
     void check_clock();
     /// Cancels the turn that runs now, if any. [any]
     void interrupt(const std::string& why);
-    /// No new work; the running turn may end within the grace, then it is cancelled. Returns when the thread has ended.
+    /// No new work; the running turn may end within the grace, then it is cancelled. Returns when
+    /// the thread has ended.
     void stop(std::chrono::milliseconds grace);
-    /// Waits until queue and thread are idle. For the replay and tests. False at the deadline. [any] but [io], [desk]
+    /// Waits until queue and thread are idle. For the replay and tests. False at the deadline.
+    /// [any] but [io], [desk]
     bool wait_idle(SteadyTime deadline);
 
-    /// Thread: [any]. The listener runs on the desk's thread and must be short. Returns an id for unlisten.
+    /// Thread: [any]. The listener runs on the desk's thread and must be short. Returns an id for
+    /// unlisten.
     std::uint64_t listen(DeskListener listener);
     void unlisten(std::uint64_t id);
-    [[nodiscard]] DeskStatus status() const;                 ///< [any]
-    [[nodiscard]] std::vector<RunnerStatus> runners() const; ///< [any]
-    void retry_runner(const std::string& plugin);            ///< [any]
+    [[nodiscard]] DeskStatus status() const;                  ///< [any]
+    [[nodiscard]] std::vector<RunnerStatus> runners() const;  ///< [any]
+    void retry_runner(const std::string& plugin);             ///< [any]
 
     // Reading, on any thread: these only read files.
     [[nodiscard]] const SessionStore& sessions() const noexcept;

@@ -12,14 +12,15 @@
 
 namespace daybook {
 
-/// Accepted = its journal line is synced; its id is that line's id. It is settled by a turn_end that names it.
+/// Accepted = its journal line is synced; its id is that line's id. It is settled by a turn_end
+/// that names it.
 struct Trigger {
-    std::string id;      ///< journal id of its line
-    TurnKind kind = TurnKind::message;   ///< message, job, alert or fill
+    std::string id;                     ///< journal id of its line
+    TurnKind kind = TurnKind::message;  ///< message, job, alert or fill
     Source source = Source::owner;
     std::string text;
-    std::string key;     ///< the sender's idempotency key, or ""
-    std::string name;    ///< of a job or alert, or ""
+    std::string key;   ///< the sender's idempotency key, or ""
+    std::string name;  ///< of a job or alert, or ""
     Timestamp accepted{};
     /// Set for a recovery: the turn that a crash cut, and what is known of its effects.
     std::string recovery_of;

@@ -1,0 +1,93 @@
+// One request to a model backend and the stream of its answer, collected. Thread: [desk].
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include <daybook/result.hpp>
+
+#include "host/plugin/host_calls.hpp"
+#include "host/turn/desk_parts.hpp"
+
+namespace daybook {
+
+/// A model of the desk and the plugin that serves it.
+struct ModelChoice {
+    const ModelConfig* config = nullptr;
+    const PluginEntry* plugin = nullptr;
+    std::string descriptor;  ///< the plugin's name for this kind of model
+};
+
+/// What the request tells the backend of its configuration: the model's table, with its url.
+[[nodiscard]] Json request_config(const ModelConfig& model);
+
+struct ModelToolCall {
+    std::string id, name, arguments;  ///< arguments: JSON text
+};
+
+/// What a backend answered. Exactly one of `end` and `error_class` is set.
+struct ModelAnswer {
+    std::string text;
+    std::vector<ModelToolCall> calls;
+    std::string end;                                     ///< "completed" or "tool_calls"
+    std::string error_class;                             ///< docs/formats.md, "Errors"
+    std::string message;                                 ///< of the error
+    std::string backend_session;                         ///< "" = the backend told none
+    std::int64_t input_tokens = -1, output_tokens = -1;  ///< -1 = not reported
+    bool exact = false;
+};
+
+/// Collects the events of one answer and holds it to its rules. No I/O.
+class AnswerCollector {
+  public:
+    static constexpr std::size_t kMaxText = 1024UL * 1024;
+    static constexpr std::size_t kMaxCalls = 32;
+
+    /// Returns whether the event may be shown (text, reasoning) to whoever watches.
+    bool take(const ModelEvent& event);
+    /// The answer broke a rule or is over: the backend should stop.
+    [[nodiscard]] bool is_spoilt() const noexcept { return !spoilt_.empty(); }
+    /// `result` is how the call ended.
+    [[nodiscard]] ModelAnswer finish(const Result<std::string>& result);
+
+  private:
+    void take_tool_call(const ModelEvent& event);
+    void take_usage(const ModelEvent& event);
+
+    ModelAnswer answer_;
+    std::string spoilt_;
+};
+
+/// The class of a call that ended without an `error` event.
+[[nodiscard]] std::string_view error_class_of(Errc code) noexcept;
+
+class ModelCaller {
+  public:
+    /// Borrowed; outlives the caller. `verbs` serves what the backend asks of the host during a
+    /// call.
+    ModelCaller(DeskParts& parts, VerbContext verbs) : parts_(parts), verbs_(std::move(verbs)) {}
+
+    /// Runs one request. `on_event` gets text and reasoning as they come.
+    ModelAnswer turn(const ModelChoice& model,
+                     const Json& request,
+                     const std::function<void(const ModelEvent&)>& on_event);
+    /// Errors: the backend's reason.
+    Result<> ready(const ModelChoice& model, std::chrono::milliseconds timeout);
+    /// Tokens; 0 = unknown.
+    std::int64_t window(const ModelChoice& model, std::chrono::milliseconds timeout);
+
+  private:
+    CallOutcome call(const ModelChoice& model,
+                     const std::string& kind,
+                     std::string arguments,
+                     std::chrono::milliseconds timeout,
+                     const CallWatch& watch);
+
+    DeskParts& parts_;
+    VerbContext verbs_;
+};
+
+}  // namespace daybook

@@ -1,0 +1,56 @@
+// A day's end: the open session is summarised, folded and closed; the next one opens with its first
+// turn.
+//
+// Each step is recorded in state.json when it is done, and its effect can be recognised, so that a
+// crash between the two repeats nothing. docs/turns.md, "The day's end". Thread: [desk].
+#pragma once
+
+#include <string>
+
+#include <daybook/result.hpp>
+
+#include "host/turn/model_router.hpp"
+#include "host/turn/session_keeper.hpp"
+
+namespace daybook {
+
+struct TurnScope;
+
+class Rollover {
+  public:
+    /// Longest transcript that a model is given.
+    static constexpr std::size_t kMaxTranscript = 256UL * 1024;
+
+    /// Borrowed; outlives the rollover.
+    Rollover(DeskParts& parts, ModelRouter& router) : parts_(parts), router_(router) {}
+
+    /// Closes the open session, or goes on with a rollover that a crash cut. When it returns no
+    /// session is open. Errors: io, full, unavailable (journal), cancelled (stopping): the rest is
+    /// done the next time.
+    Result<> run(const std::string& why);
+    /// Makes the session for its first turn; its opening line carries the last summary. Errors: io,
+    /// full, unavailable.
+    Result<> open_session(DeskDate day);
+
+  private:
+    Result<> summarise(RolloverState& rollover, const std::string& why);
+    Result<> fold(RolloverState& rollover, const std::string& why);
+    [[nodiscard]] Json summary_request(const TurnScope& scope,
+                                       const ModelChoice& choice,
+                                       std::int64_t window,
+                                       const std::vector<SessionRecord>& lines) const;
+    /// The summary by a model; an error says why there is none.
+    Result<std::string> ask_model(const RolloverState& rollover,
+                                  const std::vector<SessionRecord>& lines,
+                                  std::string& model);
+    Result<> record(const RolloverState& rollover,
+                    std::string_view step,
+                    const std::string& why,
+                    Json more);
+    Result<> save(const RolloverState& rollover);
+
+    DeskParts& parts_;
+    ModelRouter& router_;
+};
+
+}  // namespace daybook

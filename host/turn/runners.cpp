@@ -1,0 +1,114 @@
+#include "host/turn/runners.hpp"
+
+#include "host/turn/desk.hpp"
+
+namespace daybook {
+namespace {
+
+constexpr int kLogInfo = 1;
+constexpr int kLogWarn = 2;
+
+}  // namespace
+
+Json merged_config(const Json& own, const Json& desk) {
+    Json merged = own.is_object() ? own : Json::object();
+    for (const auto& [name, value] : desk.members()) {
+        merged.set(name,
+                   value.is_object() && merged[name].is_object()
+                       ? merged_config(merged[name], value)
+                       : value);
+    }
+    return merged;
+}
+
+Runners::Runners(const DeskServices& services,
+                 const DeskConfig& config,
+                 std::string zone,
+                 DeskInbox& inbox,
+                 std::function<void(JournalEntry)> record)
+    : services_(services),
+      config_(config),
+      zone_(std::move(zone)),
+      inbox_(inbox),
+      record_(std::move(record)) {}
+
+RunnerSettings Runners::settings_for(const PluginEntry& plugin) const {
+    RunnerSettings settings;
+    settings.program = services_.runner_program;
+    settings.desk_dir = services_.home / "workspace" / config_.name;
+    settings.desk = config_.name;
+    settings.zone = zone_;
+    settings.reads = config_.reads;
+    const auto overlay = config_.plugin_config.find(plugin.config.name);
+    settings.config_json =
+        merged_config(plugin.config.config,
+                      overlay == config_.plugin_config.end() ? Json() : overlay->second)
+            .dump();
+    settings.isolation = services_.config.host.isolation;
+    settings.probe_file = services_.probe_file;
+    settings.idle = services_.config.host.runner_idle;
+    settings.cancel_grace = services_.config.host.cancel_grace;
+    return settings;
+}
+
+RunnerEvents Runners::events_for(const std::string& plugin) const {
+    RunnerEvents events;
+    events.on_log = [this, plugin](int level, const std::string& message) {
+        services_.log(level, message + " plugin=" + plugin + " desk=" + config_.name);
+    };
+    events.on_lifecycle = [this, plugin](const std::string& what, const RunnerStatus& status) {
+        const bool usual = what == "started" || what == "stopped";
+        services_.log(usual ? kLogInfo : kLogWarn,
+                      "plugin " + what + " plugin=" + plugin + " desk=" + config_.name +
+                          (status.reason.empty() ? "" : " reason=\"" + status.reason + "\""));
+        JournalEntry entry;
+        entry.type = "plugin";
+        entry.data = Json::object();
+        entry.data.set("plugin", plugin).set("desk", config_.name).set("what", what);
+        if (!status.reason.empty()) {
+            entry.data.set("reason", status.reason);
+        }
+        if (!usual && !status.last_exit.empty()) {
+            entry.data.set("exit", status.last_exit);
+        }
+        record_(std::move(entry));
+    };
+    return events;
+}
+
+RunnerProcess& Runners::of(const PluginEntry& plugin) {
+    const std::lock_guard lock(mutex_);
+    auto& runner = runners_[plugin.config.name];
+    if (!runner) {
+        runner = std::make_unique<RunnerProcess>(
+            services_.loop, inbox_, plugin, settings_for(plugin), events_for(plugin.config.name));
+    }
+    return *runner;
+}
+
+std::vector<RunnerStatus> Runners::statuses() const {
+    const std::lock_guard lock(mutex_);
+    std::vector<RunnerStatus> statuses;
+    for (const auto& [name, runner] : runners_) {
+        statuses.push_back(runner->status());
+    }
+    return statuses;
+}
+
+void Runners::retry(const std::string& plugin) {
+    const std::lock_guard lock(mutex_);
+    const auto found = runners_.find(plugin);
+    if (found != runners_.end()) {
+        found->second->retry();
+    }
+}
+
+void Runners::clear() {
+    std::map<std::string, std::unique_ptr<RunnerProcess>> ended;
+    {
+        const std::lock_guard lock(mutex_);
+        ended.swap(runners_);
+    }
+}
+
+}  // namespace daybook

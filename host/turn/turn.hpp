@@ -1,0 +1,82 @@
+// One turn of the desk: the trigger to the model, its tool calls, its answer (docs/turns.md, "The
+// loop").
+//
+// The order of what is made durable: the journal's turn_start; each effect's intent and outcome;
+// each write by the gate; the session's answer; the journal's turn_end, which settles the trigger;
+// only then whoever watches is told. Thread: [desk].
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "host/turn/model_router.hpp"
+#include "host/turn/prompt.hpp"
+#include "host/turn/tool_call.hpp"
+#include "host/turn/trigger.hpp"
+
+namespace daybook {
+
+struct TurnEnd {
+    enum class Kind { completed, failed, cancelled, waiting };
+    Kind kind = Kind::waiting;
+    std::string reason;                  ///< of all but completed
+    std::vector<ModelRefusal> refusals;  ///< of waiting for a model
+    std::string model;
+    std::int64_t context_tokens = 0, window = 0;
+};
+
+class Turn {
+  public:
+    static constexpr int kMaxRounds = 16;
+
+    /// `session` is open and belongs to `day`. Everything is borrowed; outlives the turn.
+    Turn(DeskParts& parts, ModelRouter& router, const Trigger& trigger, DeskDate day);
+
+    /// `waiting`: nothing was started or recorded, the trigger stays queued.
+    TurnEnd run();
+
+  private:
+    Result<> begin(const Trigger& trigger);
+    TurnEnd loop();
+    /// Runs the calls of one answer and adds them to the conversation. Errors: io, unavailable (the
+    /// session).
+    Result<> run_calls(const ModelAnswer& answer, int round);
+    ModelAnswer ask(std::vector<std::string>& left_out);
+    /// After a failed model: true = go on with another one.
+    bool take_next_model(const ModelAnswer& answer, TurnEnd& end);
+    TurnEnd complete(const ModelAnswer& answer);
+    TurnEnd finish(TurnEnd end, const std::string& text);
+    Result<> save_answer(const ModelAnswer& answer);
+    void keep_backend_session(const ModelAnswer& answer);
+    void emit_call(const ModelToolCall& call);
+    void emit_result(const ModelToolCall& call, const ToolReport& report);
+    [[nodiscard]] SessionRecord line(std::string kind,
+                                     Source source,
+                                     std::string text,
+                                     Json extra) const;
+    [[nodiscard]] Json about() const;  ///< {"turn","trigger"} of events
+
+    DeskParts& parts_;
+    ModelRouter& router_;
+    const Trigger& trigger_;
+    TurnScope scope_;
+    ToolCaller tools_;
+    ModelCaller models_;
+    ModelChoice model_;
+    std::int64_t window_ = 0;
+    FixedPart fixed_;
+    Json offered_tools_;
+    std::size_t history_lines_ = 0;  ///< lines of the session before this turn
+    Json::Array live_;
+    std::vector<std::string> left_out_;
+    std::set<std::string> failed_models_;
+    Json attempts_ = Json::array();
+    std::int64_t input_tokens_ = -1, output_tokens_ = 0;
+    bool exact_ = false;
+    SteadyTime begun_{};
+};
+
+}  // namespace daybook
