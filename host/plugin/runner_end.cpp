@@ -12,6 +12,8 @@ namespace {
 constexpr int kMostFramesAtEnd = 1024;  ///< the socket's buffer holds fewer
 constexpr int kMostOutputReadsAtEnd = 64;
 constexpr std::size_t kLinesInReason = 3;
+constexpr std::chrono::seconds kFirstCallGrace{5};
+constexpr std::chrono::milliseconds kShortestIdleCheck{10};
 
 /// "ended by signal 11 (SIGSEGV)", "ended with exit code 3".
 std::string ended(const ExitState& exit) {
@@ -212,17 +214,23 @@ void RunnerProcess::Impl::begin_drain() {
 
 /// Stops the process when it has had no call for `idle`, else looks again when that could be so.
 void RunnerProcess::Impl::check_idle() {
-    std::chrono::nanoseconds again = settings.idle;
+    std::chrono::nanoseconds again =
+        std::max<std::chrono::nanoseconds>(settings.idle, kShortestIdleCheck);
     bool is_idle = false;
     {
         const std::lock_guard guard(mutex);
         if (calls.empty()) {
+            // Whoever had it started is given the time to make the first call.
+            const bool is_new = next_call == first_call;
+            const auto allowed =
+                is_new ? std::max<std::chrono::nanoseconds>(settings.idle, kFirstCallGrace)
+                       : std::chrono::nanoseconds(settings.idle);
             const auto since = std::chrono::steady_clock::now() - last_activity;
-            is_idle = since >= settings.idle;
-            again = settings.idle - since;
+            is_idle = since >= allowed;
+            again = allowed - since;
             if (is_idle) {
-                status.state =
-                    RunnerState::draining;  // at once: from here on no call is attached to it
+                // At once: from here on no call is attached to it.
+                status.state = RunnerState::draining;
             }
         }
     }

@@ -2,6 +2,7 @@
 
 #include <cerrno>
 #include <filesystem>
+#include <poll.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <system_error>
@@ -15,6 +16,8 @@ namespace daybook {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr int kKillWaitMilliseconds = 5000;
 
 /// Call ids start at a random place, so that an id of another runner means nothing here.
 channel::CallId random_call_id() {
@@ -100,7 +103,15 @@ RunnerProcess::~RunnerProcess() {
         }
     }
     watches.clear();  // waits for a callback that is waiting for io_mutex: not under it
-    child.reset();
+    if (child) {
+        child->kill();
+        // The watch has made the pidfd non-blocking, so that collecting the process would not wait
+        // for its end.
+        struct pollfd ended = {child->pidfd(), POLLIN, 0};
+        while (::poll(&ended, 1, kKillWaitMilliseconds) < 0 && errno == EINTR) {
+        }
+        child.reset();
+    }
     impl_->receivers.clear();
 }
 
