@@ -37,12 +37,12 @@ double rounded(double number, int decimals) {
     return std::round(number * scale) / scale;
 }
 
-/// Problems of rows before the first one that `now` hides: a later row must not show through its
-/// error either.
+/// Problems of rows before the last one known: a later row must not show through its error either.
 std::string problems_text(const PriceFile& file, std::size_t known_rows) {
-    const std::uint32_t hidden_from = known_rows < file.rows.size()
-                                          ? file.rows[known_rows].row
-                                          : std::numeric_limits<std::uint32_t>::max();
+    const bool all_known = known_rows == file.rows.size();
+    const std::uint32_t hidden_from = all_known         ? std::numeric_limits<std::uint32_t>::max()
+                                      : known_rows == 0 ? 0
+                                                        : file.rows[known_rows - 1].row;
     json::ArrayWriter list;
     std::size_t count = 0;
     for (const auto& problem : file.problems) {
@@ -148,8 +148,8 @@ std::string note_text(const Symbol& symbol, const Bars& bars, const Table& table
         return "no bar of " + symbol.name + " in this range is known yet";
     }
     if (table.first > 0) {
-        say(std::to_string(table.first) +
-            " older bars of the range left out: ask with an earlier to, or a longer interval");
+        say(std::to_string(table.first) + (table.first == 1 ? " older bar" : " older bars") +
+            " of the range left out: ask with an earlier to, or a longer interval");
     }
     std::size_t missing = 0;
     for (std::size_t i = table.first; i < bars.bars.size(); ++i) {
@@ -296,8 +296,10 @@ std::string answer_bars(const Symbol& symbol,
                           ? daily_bars(known, day_of(question.from), day_of(question.to), zone)
                           : make_bars(known, interval, question.from, question.to, now, sessions);
     const TableWriter writer(bars, interval == kWholeDay, zone);
-    const Table table =
-        writer.newest(std::min(question.limit, kMaxBars), kMaxTokens - kTokensAround);
+    const std::string problems = problems_text(file, known.size());
+    const std::size_t around = kTokensAround + estimate_tokens(problems);
+    const Table table = writer.newest(std::min(question.limit, kMaxBars),
+                                      kMaxTokens > around ? kMaxTokens - around : 0);
     json::ObjectWriter out;
     out.add("symbol", symbol.name)
         .add("interval", question.interval)
@@ -319,7 +321,7 @@ std::string answer_bars(const Symbol& symbol,
     if (const auto note = note_text(symbol, bars, table, writer.has_volume()); !note.empty()) {
         out.add("note", note);
     }
-    if (const auto problems = problems_text(file, known.size()); !problems.empty()) {
+    if (!problems.empty()) {
         out.add_raw("problems", problems);
     }
     return out.str();

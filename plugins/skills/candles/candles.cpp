@@ -104,9 +104,8 @@ class Candles {
         const json::ObjectReader in(args);
         Moment moment(call);
         const Instant as_of = asked(in.text("at"), moment, moment.now, true);
-        const bool is_date =
-            in.text("at").size() == 10;  // a date that is not over yet means so far
-        if (as_of > moment.now && !is_date) {
+        // A date that has begun but is not over means the day so far.
+        if (asked(in.text("at"), moment, moment.now, false) > moment.now) {
             throw PluginError(DAYBOOK_INVALID,
                               "price: at " + in.text("at") + " is later than now, " +
                                   text_of(moment.zone.to_local(moment.now)) +
