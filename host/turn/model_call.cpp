@@ -177,7 +177,13 @@ CallOutcome ModelCaller::call(const ModelChoice& model,
     request.name = model.descriptor;
     request.arguments = std::move(arguments);
     HostCalls verbs(verbs_);
-    return run_call(parts_.runners.of(*model.plugin),
+    auto runner = parts_.runners.of(*model.plugin);
+    if (!runner) {
+        CallOutcome not_started;
+        not_started.result = runner.error();
+        return not_started;
+    }
+    return run_call(**runner,
                     parts_.inbox,
                     leash,
                     request,

@@ -10,17 +10,6 @@ constexpr int kLogWarn = 2;
 
 }  // namespace
 
-Json merged_config(const Json& own, const Json& desk) {
-    Json merged = own.is_object() ? own : Json::object();
-    for (const auto& [name, value] : desk.members()) {
-        merged.set(name,
-                   value.is_object() && merged[name].is_object()
-                       ? merged_config(merged[name], value)
-                       : value);
-    }
-    return merged;
-}
-
 Runners::Runners(const DeskServices& services,
                  const DeskConfig& config,
                  std::string zone,
@@ -32,18 +21,18 @@ Runners::Runners(const DeskServices& services,
       inbox_(inbox),
       record_(std::move(record)) {}
 
-RunnerSettings Runners::settings_for(const PluginEntry& plugin) const {
+Result<RunnerSettings> Runners::settings_for(const PluginEntry& plugin) const {
     RunnerSettings settings;
     settings.program = services_.runner_program;
     settings.desk_dir = services_.home / "workspace" / config_.name;
     settings.desk = config_.name;
     settings.zone = zone_;
     settings.reads = config_.reads;
-    const auto overlay = config_.plugin_config.find(plugin.config.name);
-    settings.config_json =
-        merged_config(plugin.config.config,
-                      overlay == config_.plugin_config.end() ? Json() : overlay->second)
-            .dump();
+    auto json = services_.registry.config_of(plugin, config_);
+    if (!json) {
+        return json.error();
+    }
+    settings.config_json = json->dump();
     settings.isolation = services_.config.host.isolation;
     settings.probe_file = services_.probe_file;
     settings.idle = services_.config.host.runner_idle;
@@ -76,14 +65,22 @@ RunnerEvents Runners::events_for(const std::string& plugin) const {
     return events;
 }
 
-RunnerProcess& Runners::of(const PluginEntry& plugin) {
-    const std::lock_guard lock(mutex_);
-    auto& runner = runners_[plugin.config.name];
-    if (!runner) {
-        runner = std::make_unique<RunnerProcess>(
-            services_.loop, inbox_, plugin, settings_for(plugin), events_for(plugin.config.name));
+Result<RunnerProcess*> Runners::of(const PluginEntry& plugin) {
+    const std::string& name = plugin.config.name;
+    {
+        const std::lock_guard lock(mutex_);
+        if (const auto found = runners_.find(name); found != runners_.end()) {
+            return found->second.get();
+        }
     }
-    return *runner;
+    auto settings = settings_for(plugin);
+    if (!settings) {
+        return settings.error();
+    }
+    auto runner = std::make_unique<RunnerProcess>(
+        services_.loop, inbox_, plugin, std::move(*settings), events_for(name));
+    const std::lock_guard lock(mutex_);
+    return runners_.emplace(name, std::move(runner)).first->second.get();
 }
 
 std::vector<RunnerStatus> Runners::statuses() const {

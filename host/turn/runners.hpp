@@ -27,15 +27,16 @@ class Runners {
             DeskInbox& inbox,
             std::function<void(JournalEntry)> record);
 
-    /// The plugin's runner; it starts its process with the first call. Thread: [desk].
-    RunnerProcess& of(const PluginEntry& plugin);
+    /// The plugin's runner; it starts its process with the first call. Errors: invalid (its
+    /// configuration), refused. Thread: [desk].
+    Result<RunnerProcess*> of(const PluginEntry& plugin);
     [[nodiscard]] std::vector<RunnerStatus> statuses() const;  ///< [any]
     void retry(const std::string& plugin);                     ///< [any]
     /// Ends every process. The desk's thread must not run any more.
     void clear();
 
   private:
-    [[nodiscard]] RunnerSettings settings_for(const PluginEntry& plugin) const;
+    [[nodiscard]] Result<RunnerSettings> settings_for(const PluginEntry& plugin) const;
     [[nodiscard]] RunnerEvents events_for(const std::string& plugin) const;
 
     const DeskServices& services_;
@@ -46,9 +47,5 @@ class Runners {
     mutable std::mutex mutex_;  // guards the map; runners are added by the desk's thread only
     std::map<std::string, std::unique_ptr<RunnerProcess>> runners_;
 };
-
-/// A plugin's configuration for one desk: its own table with the desk's laid over it, member by
-/// member.
-[[nodiscard]] Json merged_config(const Json& own, const Json& desk);
 
 }  // namespace daybook

@@ -123,7 +123,13 @@ CallOutcome ToolCaller::send(Checked& checked, const std::string& idempotency_ke
     request.name = checked.leash.tool;
     request.arguments = checked.arguments;
     request.idempotency_key = idempotency_key;
-    return run_call(parts_.runners.of(*checked.offer.plugin),
+    auto runner = parts_.runners.of(*checked.offer.plugin);
+    if (!runner) {
+        CallOutcome not_started;
+        not_started.result = runner.error();
+        return not_started;
+    }
+    return run_call(**runner,
                     parts_.inbox,
                     checked.leash,
                     request,

@@ -1,0 +1,277 @@
+#include "host/turn/desk.hpp"
+
+#include <algorithm>
+
+#include "host/gate/content_rules.hpp"
+#include "host/turn/desk_impl.hpp"
+#include "host/turn/owner_work.hpp"
+
+namespace daybook {
+namespace {
+
+constexpr std::size_t kMaxHostRecords = 256;
+constexpr int kLogWarn = 2;
+
+TimeOfDay rollover_of(const DeskConfig& config, const Calendar& calendar) {
+    return config.rollover ? *config.rollover : calendar.default_rollover().value_or(TimeOfDay{0});
+}
+
+}  // namespace
+
+Json DeskStatus::to_json() const {
+    Json json = Json::object();
+    json.set("name", name).set("state", state);
+    if (!reason.empty()) {
+        json.set("reason", reason);
+    }
+    json.set("session", session.empty() ? Json() : Json(session))
+        .set("zone", zone)
+        .set("calendar", calendar);
+    json.set("model", model.empty() ? Json() : Json(model)).set("queued", queued);
+    json.set("context_tokens", context_tokens)
+        .set("window", window)
+        .set("notes_today", notes_today);
+    json.set("memory_bytes", static_cast<std::int64_t>(memory_bytes));
+    return json.set("next_rollover", next_rollover.empty() ? Json() : Json(next_rollover));
+}
+
+Desk::Impl::Impl(const DeskServices& services_, DeskConfig config_, DeskStores stores_)
+    : services(services_),
+      config(std::move(config_)),
+      stores(std::move(stores_)),
+      keeper(stores.calendar, stores.zone, rollover_of(config, stores.calendar)),
+      tools(services.registry.tools_of(config)),
+      events(config.name),
+      queue(services.config.host.queue_limit),
+      runners(services,
+              config,
+              stores.zone.name(),
+              inbox,
+              [this](JournalEntry entry) {
+                  {
+                      const std::lock_guard lock(work_mutex);
+                      if (host_records.size() >= kMaxHostRecords) {
+                          services.log(
+                              kLogWarn,
+                              "a record for journal/_host was dropped: too many wait desk=" +
+                                  config.name);
+                          return;
+                      }
+                      host_records.push_back(std::move(entry));
+                  }
+                  thread.wake();
+              }),
+      parts{services,
+            config,
+            stores.calendar,
+            stores.zone,
+            *stores.journal,
+            *stores.sessions,
+            *stores.checkpoints,
+            *stores.gate,
+            runners,
+            inbox,
+            events,
+            interrupt,
+            tools,
+            schemas,
+            next_turn},
+      router(parts),
+      thread(inbox,
+             DeskWork{[this] { return has_work(); },
+                      [this] { run_one(); },
+                      [this] { return next_look(); }}) {
+    board.name = config.name;
+    board.state = "idle";
+    board.zone = stores.zone.name();
+    board.calendar = stores.calendar.id();
+    board.model = stores.sessions->state().last_model;
+    board.context_tokens = stores.sessions->state().context_tokens;
+}
+
+Desk::Impl::~Impl() {
+    stop(std::chrono::milliseconds(0));
+}
+
+Desk::Desk(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+
+Desk::~Desk() = default;
+
+Result<std::unique_ptr<Desk>> Desk::open(const DeskServices& services, const DeskConfig& config) {
+    auto stores = DeskStores::open(services, config);
+    if (!stores) {
+        return stores.error().during("open desk " + config.name);
+    }
+    auto impl = std::make_unique<Impl>(services, config, std::move(*stores));
+    if (auto recovered = impl->recover(); !recovered) {
+        return recovered.error().during("open desk " + config.name);
+    }
+    std::unique_ptr<Desk> desk(new Desk(std::move(impl)));
+    desk->impl_->thread.wake();
+    desk->check_clock();
+    return desk;
+}
+
+const std::string& Desk::name() const noexcept {
+    return impl_->config.name;
+}
+
+const DeskConfig& Desk::config() const noexcept {
+    return impl_->config;
+}
+
+const Calendar& Desk::calendar() const noexcept {
+    return impl_->stores.calendar;
+}
+
+const Zone& Desk::zone() const noexcept {
+    return impl_->stores.zone;
+}
+
+Result<Accepted> Desk::accept(TurnKind kind, std::string text, std::string key, std::string name) {
+    return impl_->accept(kind, std::move(text), std::move(key), std::move(name));
+}
+
+void Desk::run(std::function<void()> work, std::function<void()> dropped) {
+    impl_->add_task({std::move(work), std::move(dropped)});
+}
+
+void Desk::call_tool(std::string tool,
+                     std::string arguments,
+                     std::function<void(ToolAnswer)> done) {
+    Impl* impl = impl_.get();
+    impl->add_task({[impl, tool = std::move(tool), arguments = std::move(arguments), done] {
+                        // A quiet evening's call belongs to the date it is made on, a closed day
+                        // stays closed.
+                        DeskDate day = impl->keeper.day_of(impl->services.clock.now());
+                        if (const auto& open = impl->stores.sessions->state().session_day) {
+                            day = std::max(day, *open);
+                        }
+                        impl->set_state("in turn", "the owner calls " + tool);
+                        ToolAnswer answer = call_tool_for_owner(impl->parts, day, tool, arguments);
+                        impl->set_state("idle", "");
+                        done(std::move(answer));
+                    },
+                    [done] {
+                        ToolAnswer answer;
+                        answer.result = Error(Errc::unavailable, "the desk is stopping");
+                        done(std::move(answer));
+                    }});
+}
+
+void Desk::restore_file(std::string checkpoint,
+                        std::string path,
+                        std::function<void(Result<Json>)> done) {
+    Impl* impl = impl_.get();
+    impl->add_task({[impl, checkpoint = std::move(checkpoint), path = std::move(path), done] {
+                        done(restore_file_for_owner(impl->parts, checkpoint, path));
+                    },
+                    [done] { done(Error(Errc::unavailable, "the desk is stopping")); }});
+}
+
+void Desk::take_checkpoint(std::string reason, std::function<void(Result<Json>)> done) {
+    Impl* impl = impl_.get();
+    impl->add_task({[impl, reason = std::move(reason), done] {
+                        done(take_checkpoint_for_owner(impl->parts, reason));
+                    },
+                    [done] { done(Error(Errc::unavailable, "the desk is stopping")); }});
+}
+
+void Desk::check_clock() {
+    {
+        const std::lock_guard lock(impl_->board_mutex);
+        if (!impl_->rollover_due || impl_->services.clock.now() < *impl_->rollover_due) {
+            return;
+        }
+    }
+    {
+        const std::lock_guard lock(impl_->work_mutex);
+        impl_->clock_due = true;
+    }
+    impl_->thread.wake();
+}
+
+void Desk::interrupt(const std::string& why) {
+    if (impl_->in_turn) {
+        impl_->interrupt.set(why);
+    }
+}
+
+void Desk::stop(std::chrono::milliseconds grace) {
+    impl_->stop(grace);
+}
+
+bool Desk::wait_idle(SteadyTime deadline) {
+    return impl_->thread.wait_idle(deadline);
+}
+
+std::uint64_t Desk::listen(DeskListener listener) {
+    return impl_->events.listen(std::move(listener));
+}
+
+void Desk::unlisten(std::uint64_t id) {
+    impl_->events.unlisten(id);
+}
+
+DeskStatus Desk::status() const {
+    DeskStatus status;
+    std::optional<DeskDate> day;
+    std::optional<Timestamp> due;
+    {
+        const std::lock_guard lock(impl_->board_mutex);
+        status = impl_->board;
+        day = impl_->board_day;
+        due = impl_->rollover_due;
+    }
+    status.queued = impl_->queue.waiting();
+    const Timestamp now = impl_->services.clock.now();
+    if (!due) {
+        due = impl_->keeper.next_due(now);
+    }
+    status.next_rollover = due && *due > Timestamp{} ? impl_->stores.zone.local(*due) : "";
+    const auto notes =
+        DeskPath::parse("notes/" + day.value_or(impl_->keeper.day_of(now)).str() + ".md");
+    const auto memory = DeskPath::parse("Memory.md");
+    if (const auto text = notes ? read_own_file(*notes) : Result<std::string>(notes.error())) {
+        for (std::size_t line = 0; line < text->size(); line = text->find('\n', line) + 1) {
+            status.notes_today += text->compare(line, 2, "- ") == 0 ? 1U : 0U;
+            if (text->find('\n', line) == std::string::npos) {
+                break;
+            }
+        }
+    }
+    if (const auto text = memory ? read_own_file(*memory) : Result<std::string>(memory.error())) {
+        status.memory_bytes = text->size();
+    }
+    return status;
+}
+
+std::vector<RunnerStatus> Desk::runners() const {
+    return impl_->runners.statuses();
+}
+
+void Desk::retry_runner(const std::string& plugin) {
+    impl_->runners.retry(plugin);
+}
+
+const SessionStore& Desk::sessions() const noexcept {
+    return *impl_->stores.sessions;
+}
+
+const CheckpointStore& Desk::checkpoints() const noexcept {
+    return *impl_->stores.checkpoints;
+}
+
+const Journal& Desk::journal() const noexcept {
+    return *impl_->stores.journal;
+}
+
+Result<std::string> Desk::read_own_file(const DeskPath& path) const {
+    return read_file(impl_->services.os, impl_->stores.desk_dir.get(), path.str(), kMaxOtherFile);
+}
+
+std::map<std::string, ToolOffer> Desk::tools() const {
+    return impl_->tools;
+}
+
+}  // namespace daybook

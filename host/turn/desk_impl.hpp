@@ -1,0 +1,110 @@
+// The inside of a desk; for its own .cpp files only.
+//
+// The desk's thread takes work in this order: records for the host's journal, the owner's tasks, a
+// timed rollover, triggers. Mutexes, none held while another is taken but as said in
+// desk_thread.hpp, and none while the disk or a plugin is called:
+//   work_mutex   guards the "work" part        board_mutex  guards what status() shows
+//   known_mutex  guards which triggers were accepted and settled
+#pragma once
+
+#include <atomic>
+#include <deque>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "host/turn/desk_parts.hpp"
+#include "host/turn/desk_stores.hpp"
+#include "host/turn/desk_thread.hpp"
+#include "host/turn/model_router.hpp"
+#include "host/turn/recovery.hpp"
+#include "host/turn/rollover.hpp"
+#include "host/turn/session_keeper.hpp"
+#include "host/turn/trigger_queue.hpp"
+#include "host/turn/turn.hpp"
+
+namespace daybook {
+
+struct Desk::Impl {
+    Impl(const DeskServices& services_, DeskConfig config_, DeskStores stores_);
+    ~Impl();
+    Impl(const Impl&) = delete;
+    Impl& operator=(const Impl&) = delete;
+    Impl(Impl&&) = delete;
+    Impl& operator=(Impl&&) = delete;
+
+    // --- what a turn waits for when it cannot start
+    struct Hold {
+        std::string state;  ///< "waiting for a model" or "paused"
+        std::string reason;
+        std::vector<ModelRefusal> refusals;
+    };
+    struct Task {
+        std::function<void()> work, dropped;
+    };
+
+    // desk_recovery.cpp [main]
+    Result<> recover();
+
+    // desk_accept.cpp [any]
+    Result<Accepted> accept(TurnKind kind, std::string text, std::string key, std::string name);
+    void note_settled(const std::string& trigger);
+
+    // desk_work.cpp
+    bool has_work();         ///< [any]
+    SteadyTime next_look();  ///< [any]
+    void run_one();          ///< [desk]
+    void run_trigger();
+    std::optional<Hold> prepare_turn(DeskDate& day);
+    std::optional<Hold> check_disk();
+    void hold(TriggerQueue::Taken taken, Hold hold);
+    void run_rollover();
+    void write_host_records();
+    void remember_settled_day();
+    void update_board();
+    void set_state(const std::string& state, const std::string& reason);
+    [[nodiscard]] std::optional<Timestamp> session_opened() const;
+
+    void add_task(Task task);  ///< [any]
+    void stop(std::chrono::milliseconds grace);
+
+    const DeskServices services;
+    const DeskConfig config;
+    DeskStores stores;
+    const SessionKeeper keeper;
+    const std::map<std::string, ToolOffer> tools;
+    DeskInbox inbox;
+    DeskEvents events;
+    TurnInterrupt interrupt;
+    std::map<std::string, JsonSchema> schemas;  // [desk]
+    std::uint64_t next_turn = 1;                // [desk]
+    TriggerQueue queue;
+    Runners runners;
+    DeskParts parts;
+    ModelRouter router;  // [desk]
+
+    std::atomic<bool> stopping{false};
+    std::atomic<bool> in_turn{false};
+
+    std::mutex work_mutex;
+    std::deque<Task> tasks;
+    std::deque<JournalEntry> host_records;
+    bool clock_due = false;
+    SteadyTime retry_at{};                     ///< triggers are held until then
+    std::chrono::milliseconds retry_delay{0};  ///< the last one; 0 = nothing is held
+
+    mutable std::mutex board_mutex;
+    DeskStatus board;
+    std::optional<Timestamp> rollover_due;  ///< of the open session
+    std::optional<DeskDate> board_day;
+
+    std::mutex known_mutex;
+    std::map<std::string, bool>
+        known;  ///< accepted triggers of the last days, and whether each is settled
+
+    DeskThread thread;  // last: everything above outlives it
+};
+
+}  // namespace daybook

@@ -1,0 +1,165 @@
+#include "host/turn/desk_stores.hpp"
+
+#include "host/os/desk_path.hpp"
+
+namespace daybook {
+namespace {
+
+constexpr std::size_t kMaxCalendar = 4UL * 1024 * 1024;
+constexpr unsigned kSharedFolder = 0770;  // the owner edits Memory.md and reads the repository
+constexpr unsigned kPermissionBits = 07777;
+constexpr unsigned kSetGroup = 02000;
+
+/// nullopt: there is no such file. A package may link its files, so links are fine here.
+Result<std::optional<std::string>> read_calendar(Os& os,
+                                                 const std::filesystem::path& folder,
+                                                 const std::string& file) {
+    auto dir = os.open_root(folder);
+    auto fd =
+        dir ? os.open_beneath(dir->get(), file, OpenMode::read) : Result<UniqueFd>(dir.error());
+    if (!fd) {
+        return fd.error().code() == Errc::not_found
+                   ? Result<std::optional<std::string>>(std::nullopt)
+                   : Result<std::optional<std::string>>(fd.error());
+    }
+    auto text = os.read_all(fd->get(), kMaxCalendar);
+    if (!text) {
+        return text.error().during("read " + (folder / file).string());
+    }
+    return std::optional<std::string>(std::move(*text));
+}
+
+/// Makes the folder when it is missing, with its mode whatever the umask; one that is there keeps
+/// its owner's mode.
+Result<> make_shared(Os& os, int home, const std::string& path) {
+    auto there = os.stat_beneath(home, path);
+    if (there) {
+        return {};
+    }
+    if (there.error().code() != Errc::not_found) {
+        return there.error();
+    }
+    if (auto made = make_directories(os, home, path, kSharedFolder); !made) {
+        return made;
+    }
+    auto dir = os.open_beneath(home, path, OpenMode::directory);
+    if (!dir) {
+        return dir.error();
+    }
+    auto status = os.stat_of(dir->get());
+    if (!status) {
+        return status.error();
+    }
+    const unsigned mode = kSharedFolder | (status->st_mode & kSetGroup);
+    return (status->st_mode & kPermissionBits) == mode ? Result<>() : os.set_mode(dir->get(), mode);
+}
+
+Result<Zone> zone_of(const DeskConfig& config, const Calendar& calendar) {
+    return config.zone.empty() ? Result<Zone>(calendar.zone()) : Zone::find(config.zone);
+}
+
+}  // namespace
+
+Result<Calendar> load_calendar(Os& os,
+                               const std::filesystem::path& share,
+                               const std::filesystem::path& home,
+                               const std::string& id) {
+    if (!is_plain_name(id)) {
+        return Error(Errc::invalid,
+                     "calendar \"" + printable(id, 64) + "\": expected a plain name such as nse");
+    }
+    const std::string file = id + ".json";
+    const std::filesystem::path shipped_folder = share / "calendars";
+    const std::filesystem::path own_folder = home / "calendars";
+    auto shipped = read_calendar(os, shipped_folder, file);
+    auto own = read_calendar(os, own_folder, file);
+    if (!shipped || !own) {
+        return shipped ? own.error() : shipped.error();
+    }
+    if (!*shipped && !*own) {
+        return Error(Errc::not_found,
+                     "calendar " + id + ": neither " + (own_folder / file).string() + " nor " +
+                         (shipped_folder / file).string() + " exists");
+    }
+    if (!*shipped) {
+        return Calendar::parse(**own, (own_folder / file).string());
+    }
+    auto calendar = Calendar::parse(**shipped, (shipped_folder / file).string());
+    if (calendar && *own) {
+        if (auto laid = calendar->overlay(**own, (own_folder / file).string()); !laid) {
+            return laid.error();
+        }
+    }
+    return calendar;
+}
+
+Result<DeskStores> DeskStores::open(const DeskServices& services, const DeskConfig& config) {
+    Os& os = services.os;
+    auto calendar = load_calendar(os, services.share, services.home, config.calendar);
+    if (!calendar) {
+        return calendar.error();
+    }
+    auto zone = zone_of(config, *calendar);
+    if (!zone) {
+        return zone.error();
+    }
+    auto home = os.open_root(services.home);
+    if (!home) {
+        return home.error();
+    }
+    const std::string folder = "workspace/" + config.name;
+    for (const std::string& path :
+         {std::string("workspace"), std::string("workspace/.checkpoints"), folder}) {
+        if (auto made = make_shared(os, home->get(), path); !made) {
+            return made.error();
+        }
+    }
+    auto desk_dir = os.open_beneath(home->get(), folder, OpenMode::directory);
+    if (!desk_dir) {
+        return desk_dir.error();
+    }
+    DeskStores stores{std::move(*calendar),
+                      std::move(*zone),
+                      std::move(*home),
+                      std::move(*desk_dir),
+                      {},
+                      {},
+                      {},
+                      {},
+                      {}};
+    auto journal = Journal::open(
+        os, services.clock, stores.home.get(), "journal/" + config.name, config.name, stores.zone);
+    if (!journal) {
+        return journal.error();
+    }
+    stores.journal = std::move(*journal);
+    auto sessions =
+        SessionStore::open(os, services.clock, stores.home.get(), "sessions/" + config.name);
+    if (!sessions) {
+        return sessions.error();
+    }
+    stores.sessions = std::move(*sessions);
+    auto checkpoints =
+        CheckpointStore::open(os,
+                              services.clock,
+                              stores.desk_dir.get(),
+                              services.home / "workspace" / ".checkpoints" / (config.name + ".git"),
+                              config.name);
+    if (!checkpoints) {
+        return checkpoints.error();
+    }
+    stores.checkpoints = std::move(*checkpoints);
+    stores.gate = std::make_unique<WriteGate>(os,
+                                              services.clock,
+                                              stores.desk_dir.get(),
+                                              config.name,
+                                              *stores.checkpoints,
+                                              *stores.journal);
+    if (auto recovered = stores.gate->recover(); !recovered) {
+        return recovered.error().during("recover the desk's files");
+    }
+    stores.repairs = stores.sessions->repairs().sentences;
+    return stores;
+}
+
+}  // namespace daybook

@@ -1,0 +1,43 @@
+// Opens everything a desk keeps on disk, in the order that recovery needs. Thread: [main].
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <daybook/result.hpp>
+
+#include "host/checkpoint/checkpoint_store.hpp"
+#include "host/format/calendar.hpp"
+#include "host/gate/write_gate.hpp"
+#include "host/journal/journal.hpp"
+#include "host/os/unique_fd.hpp"
+#include "host/session/session_store.hpp"
+#include "host/turn/desk.hpp"
+
+namespace daybook {
+
+/// Reads a calendar by its id: the shipped file (share/calendars/<id>.json) with the owner's
+/// (home/calendars/<id>.json) laid over it, or the owner's alone. Errors: not_found (names both
+/// places), invalid, io.
+Result<Calendar> load_calendar(Os& os,
+                               const std::filesystem::path& share,
+                               const std::filesystem::path& home,
+                               const std::string& id);
+
+struct DeskStores {
+    Calendar calendar;
+    Zone zone;
+    UniqueFd home;
+    UniqueFd desk_dir;
+    std::unique_ptr<Journal> journal;
+    std::unique_ptr<SessionStore> sessions;
+    std::unique_ptr<CheckpointStore> checkpoints;
+    std::unique_ptr<WriteGate> gate;
+    std::vector<std::string> repairs;  ///< what was put right, for the log
+
+    /// Errors: whatever keeps the desk from serving, with its name.
+    static Result<DeskStores> open(const DeskServices& services, const DeskConfig& config);
+};
+
+}  // namespace daybook

@@ -1,0 +1,100 @@
+#include "host/turn/owner_work.hpp"
+
+#include "host/gate/content_rules.hpp"
+#include "host/turn/tool_call.hpp"
+
+namespace daybook {
+
+Desk::ToolAnswer call_tool_for_owner(DeskParts& parts,
+                                     DeskDate day,
+                                     const std::string& tool,
+                                     const std::string& arguments) {
+    Desk::ToolAnswer answer;
+    TurnScope scope;
+    scope.kind = TurnKind::owner_call;
+    scope.day = day;
+    scope.session = parts.sessions.state().session;
+    scope.turn = parts.new_turn();
+    scope.trigger = parts.config.name + ":" + scope.turn;
+    scope.allowance = TurnAllowance::of(TurnKind::owner_call, day);
+    answer.turn = scope.turn;
+    Json data = Json::object()
+                    .set("kind", "owner_call")
+                    .set("trigger", scope.trigger)
+                    .set("tool", mask_secrets(tool));
+    const SteadyTime begun = parts.services.clock.steady();
+    if (auto record =
+            parts.journal.append(DeskParts::entry("turn_start", scope.session, scope.turn, data));
+        !record) {
+        answer.result = record.error();
+        return answer;
+    }
+    const Json about = Json::object()
+                           .set("turn", scope.turn)
+                           .set("trigger", scope.trigger)
+                           .set("kind", "owner_call");
+    parts.events.emit("turn_start", about);
+    ToolCaller caller(parts, scope);
+    CallOutcome outcome = caller.call(tool, arguments);
+    const ToolReport report = ToolCaller::report(outcome);
+    answer.checkpoints = report.checkpoints;
+    answer.result = std::move(outcome.result);
+    const auto took = std::chrono::duration_cast<std::chrono::milliseconds>(
+        parts.services.clock.steady() - begun);
+    data.set("outcome", answer.result ? "completed" : "failed")
+        .set("ms", std::int64_t{took.count()});
+    if (!answer.result) {
+        data.set("error", mask_secrets(answer.result.error().message()));
+    }
+    auto record =
+        parts.journal.append(DeskParts::entry("turn_end", scope.session, scope.turn, data));
+    if (!record && answer.result) {
+        answer.result = record.error().during("the tool succeeded, its end was not journalled");
+    }
+    Json told = about;
+    told.set("tool", tool).set("outcome", data["outcome"]).set("text", report.text);
+    parts.events.emit("turn_end", told);
+    return answer;
+}
+
+Result<Json> restore_file_for_owner(DeskParts& parts,
+                                    const std::string& checkpoint,
+                                    const std::string& path) {
+    auto from = parts.checkpoints.find(checkpoint);
+    if (!from) {
+        return from.error();
+    }
+    auto parsed = DeskPath::parse(path);
+    if (!parsed) {
+        return parsed.error();
+    }
+    WriteContext context;
+    context.session = parts.sessions.state().session;
+    context.tool = "restore";
+    auto receipt = parts.gate.restore_file(*from, *parsed, context);
+    if (!receipt) {
+        return receipt.error();
+    }
+    Json json = receipt->to_json();
+    return json.set("restored_from", from->id);
+}
+
+Result<Json> take_checkpoint_for_owner(DeskParts& parts, const std::string& reason) {
+    auto taken = parts.checkpoints.take_manual(mask_secrets(reason));
+    if (!taken) {
+        return taken.error();
+    }
+    Json data = Json::object().set("checkpoint", taken->id).set("reason", taken->why.reason);
+    auto record = parts.journal.append(
+        DeskParts::entry("checkpoint", parts.sessions.state().session, "", std::move(data)));
+    if (!record) {
+        return record.error().during("checkpoint " + taken->id +
+                                     " was taken, its record was not written");
+    }
+    return Json::object()
+        .set("checkpoint", taken->id)
+        .set("commit", taken->commit)
+        .set("reason", taken->why.reason);
+}
+
+}  // namespace daybook
