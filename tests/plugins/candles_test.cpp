@@ -396,6 +396,12 @@ TEST_CASE("days whose sessions are unknown or that do not trade are told apart",
         CHECK(contains(member(day.json, "note"), "does not know this date's sessions"));
         CHECK(contains(member(day.json, "table"), "2019-01-02 1 2 1 2 20 2-3"));
     }
+    host.sessions = [](const std::string&) {  // past the end of the calendar's list
+        return R"({"trading_day":true,"known":false,"sessions":[{"open":"09:15","close":"15:30"}]})";
+    };
+    const auto beyond = host.call("candles", R"({"symbol":"X","interval":"1d"})");
+    CHECK(contains(member(beyond.json, "note"), "list does not reach these dates"));
+    CHECK(contains(member(beyond.json, "table"), "2019-01-02 2 2 2 2 10 3"));
     host.sessions = [](const std::string&) {
         return R"({"trading_day":false,"known":true,"sessions":[]})";
     };

@@ -164,6 +164,8 @@ std::string note_text(const Symbol& symbol, const Bars& bars, const Table& table
     }
     if (bars.times_unknown) {
         say("the calendar does not know this date's sessions, so the whole date counts as one");
+    } else if (bars.not_covered) {
+        say("the calendar's list does not reach these dates; its usual hours were taken");
     }
     return note;
 }

@@ -107,6 +107,7 @@ Bars make_bars(std::span<const PriceRow> rows,
             bar.start = frame.start;
             bar.end = frame.end;
             made.times_unknown = made.times_unknown || !place.day->known;
+            made.not_covered = made.not_covered || !place.day->covered;
         }
         add_row(bar, row);
     }

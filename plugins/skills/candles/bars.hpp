@@ -41,7 +41,8 @@ struct Print {
 struct Bars {
     std::vector<Bar> bars;       ///< in rising order
     std::vector<Print> prints;   ///< in rising order
-    bool times_unknown = false;  ///< some day's sessions are not in the calendar
+    bool times_unknown = false;  ///< the calendar does not tell some day's sessions
+    bool not_covered = false;    ///< its list does not reach some day
 };
 
 inline constexpr std::chrono::minutes kWholeDay{24 * 60};

@@ -50,11 +50,11 @@ TradingDay parse_trading_day(std::string_view json, LocalDay day, const ZoneCloc
         parsed.trades = in.boolean("trading_day", true);
         const auto list = in.raw("sessions");
         parsed.sessions = parse_sessions(list.empty() ? "[]" : list, day, zone);
-        parsed.known = in.boolean("known", true) && (!parsed.trades || !parsed.sessions.empty());
+        parsed.covered = in.boolean("known", true);
+        parsed.known = parsed.trades ? !parsed.sessions.empty() : parsed.covered;
     } catch (const std::invalid_argument&) {
         parsed.trades = true;
         parsed.sessions.clear();
-        parsed.known = false;
     }
     if (parsed.trades && parsed.sessions.empty()) {
         parsed.sessions.push_back({zone.to_instant(LocalTime(day)),

@@ -19,8 +19,10 @@ struct Session {
 struct TradingDay {
     LocalDay day;
     bool trades = false;
-    /// False when the calendar does not know the times; the whole date then counts as one session.
+    /// False when the calendar does not tell the times; the whole date then counts as one session.
     bool known = false;
+    /// False when the calendar's list does not reach the date: holidays are then not known.
+    bool covered = false;
     std::vector<Session> sessions;  ///< in rising order
 };
 
