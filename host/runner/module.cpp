@@ -2,6 +2,7 @@
 
 #include <cerrno>
 #include <cstdlib>
+#include <cstring>
 #include <cxxabi.h>
 #include <dlfcn.h>
 #include <elf.h>
@@ -41,6 +42,28 @@ std::string other_major(const Manifest& manifest, const std::string& path, std::
            std::to_string(major);
 }
 
+/// Whether every loadable part lies inside the file: the loader maps them without looking, and
+/// touching a page beyond the end kills the process. The note's reader has checked the header
+/// before.
+bool is_whole(std::string_view file) {
+    Elf64_Ehdr header{};
+    std::memcpy(&header, file.data(), sizeof header);
+    for (std::size_t i = 0; i < header.e_phnum; ++i) {
+        const std::size_t at = header.e_phoff + i * sizeof(Elf64_Phdr);
+        if (at + sizeof(Elf64_Phdr) > file.size()) {
+            return false;
+        }
+        Elf64_Phdr part{};
+        std::memcpy(&part, file.data() + at, sizeof part);
+        const bool outside =
+            part.p_offset > file.size() || part.p_filesz > file.size() - part.p_offset;
+        if (part.p_type == PT_LOAD && outside) {
+            return false;
+        }
+    }
+    return true;
+}
+
 Result<std::string> note_of_file(const std::string& path) {
     const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
     struct stat status {};
@@ -55,9 +78,18 @@ Result<std::string> note_of_file(const std::string& path) {
     if (start == MAP_FAILED) {
         return system_error("read " + path, errno);
     }
-    auto note = read_manifest_note({static_cast<const char*>(start), bytes});
+    const std::string_view file(static_cast<const char*>(start), bytes);
+    auto note = read_manifest_note(file);
+    const bool whole = note && is_whole(file);
     ::munmap(start, bytes);
-    return note ? note : Result<std::string>(note.error().during(path));
+    if (!note) {
+        return note.error().during(path);
+    }
+    if (!whole) {
+        return Error(Errc::invalid,
+                     path + ": the file is cut off: its contents are shorter than its header says");
+    }
+    return note;
 }
 
 std::string demangled(const std::string& symbol) {

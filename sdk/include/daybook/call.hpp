@@ -228,10 +228,11 @@ class Call {
         }
     }
     [[nodiscard]] bool is_cancelled() const noexcept { return host().cancelled(call_) != 0; }
-    /// When the call must be over (CLOCK_MONOTONIC, which is std::chrono::steady_clock).
+    /// When the call must be over (CLOCK_MONOTONIC, which is std::chrono::steady_clock); max() = no deadline.
     [[nodiscard]] std::chrono::steady_clock::time_point deadline() const noexcept {
-        return std::chrono::steady_clock::time_point(
-            std::chrono::nanoseconds(host().deadline_ns(call_)));
+        using Time = std::chrono::steady_clock::time_point;
+        const std::int64_t at = host().deadline_ns(call_);
+        return at == 0 ? Time::max() : Time(std::chrono::nanoseconds(at));
     }
     /// A short text for whoever waits.
     void progress(std::string_view text) const noexcept {

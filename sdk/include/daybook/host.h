@@ -32,7 +32,7 @@ typedef struct daybook_host {
      * plugin's manifest does not want it. The pointer stays valid until after `close`. [any] */
     const void *(*get_extension)(void *ctx, const char *id);
 
-    /* When the call must be over: absolute, nanoseconds of CLOCK_MONOTONIC. [any] */
+    /* When the call must be over: absolute, nanoseconds of CLOCK_MONOTONIC; 0 = no deadline. [any] */
     int64_t (*deadline_ns)(daybook_call *);
 
     /* Nonzero once the call is cancelled or past its deadline; never goes back. [any] */
