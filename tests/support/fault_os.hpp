@@ -112,8 +112,10 @@ class FaultOs final : public Os {
         if (struck_now()) {
             return error("make folder");
         }
-        return disk_full_ ? Result<>(Error(Errc::full, "make folder: injected: no space"))
-                          : real_.make_directory(dir, path, permissions);
+        if (disk_full_ && !real_.stat_beneath(dir, path)) {
+            return Error(Errc::full, "make folder: injected: no space");
+        }
+        return real_.make_directory(dir, path, permissions);
     }
     Result<std::vector<DirectoryEntry>> list(int dir, std::string_view path) override {
         return struck_now() ? Result<std::vector<DirectoryEntry>>(error("list"))
