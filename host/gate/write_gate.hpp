@@ -1,8 +1,9 @@
 // The write gate: the only code that changes a desk's own files.
 //
 // In this order, each step's failure stopping the next (docs/leash.md):
-//   1 leash   2 content rules and base   3 checkpoint (durable)   4 write (temporary, fsync, exchange, fsync of the folder)
-//   5 journal, and what was written committed. The receipt carries the checkpoint's id.
+//   1 leash   2 content rules and base   3 checkpoint (durable)   4 write (temporary, fsync,
+//   exchange, fsync of the folder) 5 journal, and what was written committed. The receipt carries
+//   the checkpoint's id.
 // A refusal at 1 or 2 is journalled as write_refused. Thread: [desk].
 #pragma once
 
@@ -10,21 +11,27 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <variant>
+#include <vector>
 
 #include <daybook/result.hpp>
 
 #include "host/checkpoint/checkpoint_store.hpp"
+#include "host/gate/file_swap.hpp"
 #include "host/gate/leash.hpp"
 #include "host/journal/journal.hpp"
 #include "host/os/os.hpp"
 
 namespace daybook {
 
-/// Content of files last shown to a turn, by hash: what a write must be based on. One for each turn.
+/// Content of files last shown to a turn, by hash: what a write must be based on. One for each
+/// turn.
 class ShownFiles {
   public:
     /// `sha256` "" = shown as absent.
-    void remember(const DeskPath& path, std::string sha256) { shown_[path.str()] = std::move(sha256); }
+    void remember(const DeskPath& path, std::string sha256) {
+        shown_[path.str()] = std::move(sha256);
+    }
     [[nodiscard]] std::optional<std::string> find(const DeskPath& path) const;
 
   private:
@@ -46,7 +53,7 @@ struct WriteReceipt {
     std::string sha256;      ///< of the file now
     std::uint64_t bytes_before = 0;
     std::uint64_t bytes = 0;
-    std::string journal;     ///< id of the journal line
+    std::string journal;  ///< id of the journal line
     [[nodiscard]] Json to_json() const;
 };
 
@@ -59,19 +66,27 @@ struct WriteContext {
 class WriteGate {
   public:
     /// Everything is borrowed and outlives the gate. `desk_dir` is the desk's folder.
-    WriteGate(Os& os, const Clock& clock, int desk_dir, std::string desk, CheckpointStore& checkpoints, Journal& journal);
+    WriteGate(Os& os,
+              const Clock& clock,
+              int desk_dir,
+              std::string desk,
+              CheckpointStore& checkpoints,
+              Journal& journal);
 
-    /// Completes what a crash left between write and journal, and removes temporary files. Call once, before the first
-    /// write. Errors: io, no_checkpoint.
+    /// Completes what a crash left between write and journal, and removes temporary files. Call
+    /// once, before the first write. Errors: io, no_checkpoint.
     Result<> recover();
 
-    /// Errors: refused, conflict (both versions are kept; the message names where), invalid (edit text missing or not
-    /// unique), no_checkpoint, io, full, not_found (edit of no file), deadline.
-    Result<WriteReceipt> write(Leash& leash, TurnAllowance& allowance, ShownFiles& shown, const WriteContext& context,
+    /// Errors: refused, conflict (both versions are kept; the message names where), invalid (edit
+    /// text missing or not unique), no_checkpoint, io, full, not_found (edit of no file), deadline.
+    Result<WriteReceipt> write(Leash& leash,
+                               TurnAllowance& allowance,
+                               ShownFiles& shown,
+                               const WriteContext& context,
                                const WriteRequest& request);
 
-    /// Reads an own file or one of the owner's in the desk's folder and remembers own ones as shown.
-    /// Errors: not_found, refused (kind of file, outside), full (over kMaxOtherFile), io.
+    /// Reads an own file or one of the owner's in the desk's folder and remembers own ones as
+    /// shown. Errors: not_found, refused (kind of file, outside), full (over kMaxOtherFile), io.
     Result<std::string> read(ShownFiles& shown, const DeskPath& path);
     /// Every file below the folder, sorted: path, bytes, whether it is an own file. At most 2,000.
     struct Listed {
@@ -81,18 +96,69 @@ class WriteGate {
     };
     Result<std::vector<Listed>> list(std::string_view folder);
 
-    /// The owner's: puts one file back as the checkpoint holds it (removes it when it did not exist then), taking a
-    /// checkpoint first. Errors: not_found, conflict, no_checkpoint, io.
-    Result<WriteReceipt> restore_file(const Checkpoint& from, const DeskPath& path, const WriteContext& context);
+    /// The owner's: puts one file back as the checkpoint holds it (removes it when it did not exist
+    /// then), taking a checkpoint first. When the file is like that already nothing is done and the
+    /// receipt has no checkpoint. The content rules hold here too. Errors: not_found, refused,
+    /// conflict, no_checkpoint, io.
+    Result<WriteReceipt> restore_file(const Checkpoint& from,
+                                      const DeskPath& path,
+                                      const WriteContext& context);
 
     /// False after a failed sync: every write is refused until the next start, with the reason.
     [[nodiscard]] std::optional<std::string> read_only_reason() const;
 
   private:
-    struct Planned;
-    Result<Planned> plan(const ShownFiles& shown, const WriteRequest& request);
-    Result<> put(const DeskPath& path, const std::optional<std::string>& expected, std::string_view content);
-    Error refuse(const WriteContext& context, const WriteRequest& request, std::string_view rule, Error error);
+    /// A write that may happen, as far as the content is concerned.
+    struct Planned {
+        std::optional<std::string> before;  ///< nullopt: the file does not exist
+        std::string base_sha256;            ///< "" then
+        std::string content;
+        std::string sha256;
+        std::size_t added_bytes = 0;  ///< charged to the leash
+    };
+    /// Why not, and the rule's name for the journal.
+    struct Refusal {
+        std::string rule;
+        Error error;
+        bool keep_both = false;  ///< the owner was there: both versions become checkpoints
+    };
+    using Plan = std::variant<Planned, Refusal>;
+
+    Plan plan(const ShownFiles& shown, const WriteRequest& request);
+    std::optional<Refusal> check_request(const WriteRequest& request) const;
+    std::optional<Refusal> check_base(const ShownFiles& shown,
+                                      const WriteRequest& request,
+                                      const std::optional<std::string>& before) const;
+    std::optional<Refusal> compose(const WriteRequest& request, Planned& planned) const;
+    Result<> check_open(const DeskPath& path) const;
+    Result<std::optional<std::string>> read_current(const DeskPath& path);
+    Result<> put(const DeskPath& path,
+                 std::string_view expected,
+                 const std::optional<std::string>& content);
+    Result<WriteReceipt> finish(const DeskPath& path,
+                                const Checkpoint& checkpoint,
+                                const Planned& planned,
+                                const std::optional<std::string>& left,
+                                JournalEntry entry);
+    JournalEntry entry_of(const TurnAllowance& allowance,
+                          const WriteContext& context,
+                          const WriteRequest& request,
+                          const Checkpoint& checkpoint,
+                          const Planned& planned) const;
+    static std::string write_key(const Checkpoint& checkpoint);
+    /// Journals the refusal and returns its error.
+    Error refuse(const WriteContext& context, const WriteRequest& request, const Refusal& refusal);
+    /// Makes the owner's version and the refused text checkpoints, and names both in the error.
+    Error keep_both(const WriteContext& context,
+                    const WriteRequest& request,
+                    std::string_view refused_content,
+                    const Error& conflict);
+    void keep_superseded(const DeskPath& path);
+    Result<> recover_journal();
+    Result<> recover_folder(const std::string& folder, int depth);
+    Result<std::optional<Checkpoint>> last_announced(const DeskPath& path) const;
+    Result<> settle_leftover(const DeskPath& path, bool at_start);
+    Result<> list_below(const std::string& folder, int depth, std::vector<Listed>& into);
 
     Os& os_;
     const Clock& clock_;
@@ -100,6 +166,7 @@ class WriteGate {
     std::string desk_;
     CheckpointStore& checkpoints_;
     Journal& journal_;
+    FileSwap swap_;
     std::optional<std::string> read_only_;
 };
 

@@ -1,0 +1,143 @@
+// WriteGate: reading, listing, and putting one file back.
+#include <algorithm>
+
+#include "host/format/sha256.hpp"
+#include "host/gate/content_rules.hpp"
+#include "host/gate/write_gate.hpp"
+
+namespace daybook {
+namespace {
+
+constexpr std::size_t kMaxListed = 2000;
+constexpr int kMaxDepth = 16;
+
+}  // namespace
+
+Result<std::string> WriteGate::read(ShownFiles& shown, const DeskPath& path) {
+    auto content = read_file(os_, desk_dir_, path.str(), kMaxOtherFile);
+    if (content) {
+        if (path.is_own()) {
+            shown.remember(path, sha256_hex(*content));
+        }
+        return content;
+    }
+    if (content.error().code() == Errc::not_found && path.is_own()) {
+        shown.remember(path, "");
+    }
+    return content.error();
+}
+
+Result<std::vector<WriteGate::Listed>> WriteGate::list(std::string_view folder) {
+    std::vector<Listed> listed;
+    std::string start(folder);
+    while (start.ends_with('/')) {
+        start.pop_back();
+    }
+    if (!start.empty()) {
+        if (auto path = DeskPath::parse(start); !path) {
+            return path.error().during("list");
+        }
+    }
+    if (auto done = list_below(start, 0, listed); !done) {
+        return done.error();
+    }
+    std::sort(listed.begin(), listed.end(), [](const Listed& a, const Listed& b) {
+        return a.path < b.path;
+    });
+    return listed;
+}
+
+/// Names that are no DeskPath are left out: nothing could be done with them.
+Result<> WriteGate::list_below(const std::string& folder, int depth, std::vector<Listed>& into) {
+    auto entries = os_.list(desk_dir_, folder);
+    if (!entries) {
+        return depth > 0 && entries.error().code() == Errc::not_found ? Result<>()
+                                                                      : Result<>(entries.error());
+    }
+    for (const DirectoryEntry& entry : *entries) {
+        if (into.size() >= kMaxListed) {
+            return {};
+        }
+        auto path = DeskPath::parse(folder.empty() ? entry.name : folder + "/" + entry.name);
+        if (!path) {
+            continue;
+        }
+        if (entry.is_directory && depth < kMaxDepth) {
+            if (auto done = list_below(path->str(), depth + 1, into); !done) {
+                return done;
+            }
+        } else if (entry.is_regular) {
+            auto status = os_.stat_beneath(desk_dir_, path->str());
+            if (status && S_ISREG(status->st_mode)) {
+                into.push_back(
+                    {path->str(), static_cast<std::uint64_t>(status->st_size), path->is_own()});
+            }
+        }
+    }
+    return {};
+}
+
+Result<WriteReceipt> WriteGate::restore_file(const Checkpoint& from,
+                                             const DeskPath& path,
+                                             const WriteContext& context) {
+    const std::string doing = "restore " + path.str() + " from " + from.id;
+    if (auto open = check_open(path); !open) {
+        return open.error().during(doing);
+    }
+    auto then = checkpoints_.read(from, path);
+    if (!then) {
+        return then.error();
+    }
+    auto current = read_current(path);
+    if (!current) {
+        return current.error().during(doing);
+    }
+    Planned planned;
+    planned.before = std::move(*current);
+    planned.base_sha256 = planned.before ? sha256_hex(*planned.before) : "";
+    planned.content = then->value_or("");
+    planned.sha256 = *then ? sha256_hex(**then) : "";
+    if (planned.base_sha256 == planned.sha256) {
+        WriteReceipt same;
+        same.path = path.str();
+        same.sha256 = planned.sha256;
+        same.bytes_before = same.bytes = planned.content.size();
+        return same;
+    }
+    if (auto fits = check_content(path, planned.before.value_or(""), planned.content); !fits) {
+        return fits.error().during(doing);
+    }
+    if (auto settled = settle_leftover(path, false); !settled) {
+        return settled.error().during(doing);
+    }
+    CheckpointReason why{doing, context.call, context.tool, context.turn, ""};
+    auto checkpoint = checkpoints_.take_for_restore(path, planned.base_sha256, planned.sha256, why);
+    if (!checkpoint) {
+        return checkpoint.error();
+    }
+    if (auto done = put(path, planned.base_sha256, *then); !done) {
+        if (auto edits = checkpoints_.record_owner_edits(); !edits) {
+            return done.error().during(doing + "; the version on disk is not kept, " +
+                                       edits.error().message());
+        }
+        return done.error().during(doing);
+    }
+    JournalEntry entry;
+    entry.type = "restore";
+    entry.session = context.session;
+    entry.turn = context.turn;
+    entry.key = write_key(*checkpoint);
+    entry.data.set("from", from.id);
+    entry.data.set("commit", from.commit);
+    entry.data.set("checkpoint", checkpoint->id);
+    entry.data.set("files", Json::array({Json(path.str())}));
+    entry.data.set("path", path.str());
+    entry.data.set("bytes_before", planned.before.value_or("").size());
+    entry.data.set("bytes", planned.content.size());
+    entry.data.set("sha256_before", planned.base_sha256);
+    entry.data.set("sha256", planned.sha256);
+    entry.data.set("reason", doing);
+    return finish(path, *checkpoint, planned, *then, std::move(entry));
+}
+
+}  // namespace daybook

@@ -1,0 +1,184 @@
+// WriteGate at start: what a crash left between write and journal, and temporary files beside the
+// desk's own.
+#include "host/checkpoint/git_names.hpp"
+#include "host/format/sha256.hpp"
+#include "host/gate/write_gate.hpp"
+
+namespace daybook {
+namespace {
+
+constexpr std::string_view kTemporaryEnding = ".daybook~";
+constexpr int kMaxDepth = 16;
+
+std::int64_t nanoseconds(const timespec& time) {
+    return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
+}
+
+}  // namespace
+
+Result<> WriteGate::recover() {
+    if (auto done = recover_journal(); !done) {
+        return done;
+    }
+    for (const std::string folder : {"", "memory", "notes", "skills"}) {
+        if (auto done = recover_folder(folder, 0); !done) {
+            return done.error().during("remove temporary files");
+        }
+    }
+    return {};
+}
+
+/// The write happened, and its line may be missing. The line's key keeps it from standing there
+/// twice.
+Result<> WriteGate::recover_journal() {
+    const auto& completed = checkpoints_.recovery().completed;
+    if (!completed) {
+        return {};
+    }
+    auto path = DeskPath::parse(completed->file);
+    if (!path) {
+        return path.error();
+    }
+    auto current = read_current(*path);
+    if (!current) {
+        return current.error();
+    }
+    auto before = checkpoints_.read(*completed, *path);
+    if (!before) {
+        return before.error();
+    }
+    JournalEntry entry;
+    entry.type = completed->kind == "restore"        ? "restore"
+                 : path->str().starts_with("notes/") ? "note_written"
+                                                     : "file_written";
+    entry.turn = completed->why.turn;
+    entry.key = write_key(*completed);
+    entry.data.set("path", path->str());
+    entry.data.set("op", "unknown");
+    entry.data.set("bytes_before", before->value_or("").size());
+    entry.data.set("bytes", current->value_or("").size());
+    entry.data.set("checkpoint", completed->id);
+    entry.data.set("sha256_before", completed->base_sha256);
+    entry.data.set("sha256", completed->intended_sha256);
+    entry.data.set("reason", completed->why.reason);
+    entry.data.set("tool", completed->why.tool);
+    entry.data.set("call", completed->why.call);
+    entry.data.set("recovered", true);
+    auto written = journal_.append(std::move(entry));
+    return written ? Result<>() : Result<>(written.error().during("complete the journal"));
+}
+
+/// Finds files with the temporary ending, and with it the files that they belong to.
+Result<> WriteGate::recover_folder(const std::string& folder, int depth) {
+    auto entries = os_.list(desk_dir_, folder);
+    if (!entries) {
+        const Errc code = entries.error().code();
+        const bool is_none =
+            code == Errc::not_found || code == Errc::refused;  // a link in a folder's place
+        const auto status = os_.stat_beneath(desk_dir_, folder);
+        return is_none || (status && !S_ISDIR(status->st_mode)) ? Result<>()
+                                                                : Result<>(entries.error());
+    }
+    for (const DirectoryEntry& entry : *entries) {
+        const std::string inside = folder.empty() ? entry.name : folder + "/" + entry.name;
+        if (entry.is_directory && !folder.empty() && depth < kMaxDepth &&
+            !is_git_folder_name(entry.name)) {
+            if (auto done = recover_folder(inside, depth + 1); !done) {
+                return done;
+            }
+            continue;
+        }
+        if (!entry.name.starts_with('.') || !entry.name.ends_with(kTemporaryEnding)) {
+            continue;
+        }
+        std::vector<std::string> names = {
+            entry.name.substr(1, entry.name.size() - 1 - kTemporaryEnding.size())};
+        for (const DirectoryEntry& other : *entries) {
+            names.push_back(other.name);  // a long name is shortened in its temporary's
+        }
+        for (const std::string& name : names) {
+            auto path = DeskPath::parse(folder.empty() ? name : folder + "/" + name);
+            if (!path || !path->is_own() || FileSwap::temporary_name(*path) != inside) {
+                continue;
+            }
+            if (auto settled = settle_leftover(*path, true); !settled) {
+                return settled;
+            }
+            break;
+        }
+    }
+    return {};
+}
+
+/// The newest checkpoint before a write of the file, among the last few.
+Result<std::optional<Checkpoint>> WriteGate::last_announced(const DeskPath& path) const {
+    constexpr std::size_t kLookBack = 16;
+    auto newest = checkpoints_.list(kLookBack);
+    if (!newest) {
+        return newest.error();
+    }
+    for (Checkpoint& checkpoint : *newest) {
+        if (checkpoint.file == path.str() &&
+            (checkpoint.kind == "write" || checkpoint.kind == "restore")) {
+            return std::optional<Checkpoint>(std::move(checkpoint));
+        }
+    }
+    return std::optional<Checkpoint>();
+}
+
+/// A whole temporary file is ours, or what an exchange had just taken out of the file's place. What
+/// is known goes; a version of the owner's that nobody has read yet becomes a checkpoint, and at
+/// start it goes back to its place when it is the newest.
+Result<> WriteGate::settle_leftover(const DeskPath& path, bool at_start) {
+    auto found = swap_.find_leftover(path);
+    if (!found) {
+        return found.error();
+    }
+    if (!*found) {
+        return {};
+    }
+    const FileSwap::Leftover& leftover = **found;
+    if (leftover.is_unfinished) {
+        return swap_.remove_leftover(path);
+    }
+    if (!leftover.is_plain) {
+        return Error(Errc::refused,
+                     "the file beside it, " + FileSwap::temporary_name(path) +
+                         ", is not a plain file; remove it");
+    }
+    const std::string hash = sha256_hex(leftover.content);
+    auto announced = last_announced(path);
+    if (!announced) {
+        return announced.error();
+    }
+    const std::string intended = *announced ? (*announced)->intended_sha256 : "";
+    const std::string base = *announced ? (*announced)->base_sha256 : "";
+    if (hash == intended || hash == base || hash == checkpoints_.committed_sha256(path)) {
+        return swap_.remove_leftover(path);
+    }
+    if (auto edits = checkpoints_.record_owner_edits(); !edits) {
+        return edits.error();
+    }
+    const auto target = os_.stat_beneath(desk_dir_, path.str());
+    const auto current = read_current(path);
+    const bool is_ours = current && *current && sha256_hex(**current) == intended;
+    const bool is_newer =
+        !target || nanoseconds(leftover.status.st_mtim) > nanoseconds(target->st_mtim);
+    CheckpointReason why;
+    why.reason = "found beside " + path.str() + " after an interrupted write";
+    auto kept = checkpoints_.keep_conflict(path, leftover.content, why);
+    if (!kept) {
+        return kept.error();
+    }
+    if (at_start && (is_ours || is_newer)) {
+        if (auto back = swap_.exchange_with_leftover(path); !back) {
+            return back;
+        }
+        if (auto edits = checkpoints_.record_owner_edits(); !edits) {
+            return edits.error();
+        }
+    }
+    return swap_.remove_leftover(path);
+}
+
+}  // namespace daybook
