@@ -277,8 +277,8 @@ Reply look_at_alert(const Request& request) {
                                          : say(start + " The desk has no tool for prices.");
     }
     const ToolResult& result = request.results.front();
-    return say(start + (result.ok ? " From the price file: " + opening_report(result.text) + " " +
-                                        last_price(result.text)
+    return say(start + (result.ok ? " From the price file: " + day_fields(result.text, {"gap"}) +
+                                        " " + last_price(result.text)
                                   : " No price beside it: " + why(result) + "."));
 }
 

@@ -102,7 +102,8 @@ std::string day_fields(std::string_view price_json, const std::vector<std::strin
     for (std::size_t i = 0; i < fields.size(); ++i) {
         text += i == 0 ? "" : ", ";
         if (fields[i] == "gap") {
-            text += gap_text(in) + ", open " + number(day, "open") + ", " + close_before(in);
+            text += gap_text(in) + ", open " + number(day, "open") +
+                    (in.has("gap") ? ", " + close_before(in) : "");
         } else if (fields[i] == "close" && !finished) {
             text += "no close yet, last " + number(day, "last");
         } else {
