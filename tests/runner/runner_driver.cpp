@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <fcntl.h>
 #include <fstream>
 #include <grp.h>
@@ -29,6 +30,16 @@ void reachable(const fs::path& path, fs::perms mode) {
     fs::permissions(path, mode);
 }
 
+/// Waits until there is something to read; false when it takes too long.
+bool is_readable(int fd) {
+    pollfd wait{fd, POLLIN, 0};
+    int ready = 0;
+    do {  // the hostile plugin may have sent a signal
+        ready = ::poll(&wait, 1, kWaitMilliseconds);
+    } while (ready < 0 && errno == EINTR);
+    return ready == 1;
+}
+
 /// The child's side, after fork: nothing but system calls.
 [[noreturn]] void become_runner(const std::vector<char*>& arguments,
                                 int socket,
@@ -54,9 +65,19 @@ void reachable(const fs::path& path, fs::perms mode) {
 }  // namespace
 
 World::World() {
+    reachable(folder_.path(), fs::perms(0755));
+    restore();
+    for (const char* name : {"modules", "libexec"}) {
+        fs::create_directory(folder_ / name);
+        reachable(folder_ / name, fs::perms(0755));
+    }
+    fs::copy_file(DAYBOOK_RUNNER_PROGRAM, runner());
+    reachable(runner(), fs::perms(0755));
+}
+
+void World::restore() const {
     const auto all = fs::perms::all;
     const auto file = fs::perms(0666);
-    reachable(folder_.path(), fs::perms(0755));
     folder_.write("desk/Memory.md", "what the desk knows\n");
     folder_.write("desk/notes/2026-10-19.md", "- a note\n");
     folder_.write("other/Memory.md", "what another desk knows\n");
@@ -68,12 +89,6 @@ World::World() {
          {"desk/Memory.md", "desk/notes/2026-10-19.md", "other/Memory.md", "keys/key"}) {
         reachable(folder_ / name, file);
     }
-    for (const char* name : {"modules", "libexec"}) {
-        fs::create_directory(folder_ / name);
-        reachable(folder_ / name, fs::perms(0755));
-    }
-    fs::copy_file(DAYBOOK_RUNNER_PROGRAM, runner());
-    reachable(runner(), fs::perms(0755));
 }
 
 fs::path World::module(const std::string& name) const {
@@ -152,8 +167,7 @@ RunnerDriver::~RunnerDriver() {
 }
 
 std::optional<channel::Message> RunnerDriver::receive() {
-    pollfd wait{socket_.get(), POLLIN, 0};
-    REQUIRE(::poll(&wait, 1, kWaitMilliseconds) == 1);
+    REQUIRE(is_readable(socket_.get()));
     auto message = channel::receive_blocking(socket_.get(), assembler_);
     if (message) {
         return *std::move(message);
@@ -263,8 +277,7 @@ int RunnerDriver::wait_end() {
     if (!end_) {
         int status = 0;
         const UniqueFd process(static_cast<int>(::syscall(SYS_pidfd_open, pid_, 0U)));
-        pollfd ended{process.get(), POLLIN, 0};
-        REQUIRE(::poll(&ended, 1, kWaitMilliseconds) == 1);
+        REQUIRE(is_readable(process.get()));
         REQUIRE(::waitpid(pid_, &status, 0) == pid_);
         end_ = WIFSIGNALED(status) ? -WTERMSIG(status) : WEXITSTATUS(status);
     }

@@ -35,6 +35,8 @@ class World {
     /// A copy of the fixture, where every user can read it.
     [[nodiscard]] std::filesystem::path module(const std::string& name) const;
     [[nodiscard]] const TempFolder& folder() const { return folder_; }
+    /// Puts the four files back as they were.
+    void restore() const;
     /// Every entry below the folder with its kind, mode, size, link count, modification time and
     /// content.
     [[nodiscard]] std::string snapshot() const;

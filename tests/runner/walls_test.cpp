@@ -77,6 +77,13 @@ bool is_killer(const std::string& what) {
     return what == "int80" || what == "x32";
 }
 
+/// What would stop or cripple this very process where nothing forbids it.
+bool hurts_the_test(const std::string& what) {
+    constexpr const char* kActs[] = {
+        "ptrace", "process_vm_writev", "host_limit", "host_priority", "host_affinity"};
+    return std::find(std::begin(kActs), std::end(kActs), what) != std::end(kActs);
+}
+
 std::vector<std::string> all_attempts(RunnerDriver& runner) {
     std::vector<std::string> names;
     const auto listed = runner.call("attempts", "{}");
@@ -98,7 +105,7 @@ std::vector<std::string> successes(const World& world, const StartOptions& start
     REQUIRE(runner->open().empty());
     std::vector<std::string> succeeded;
     for (const std::string& what : all_attempts(*runner)) {
-        if (is_killer(what)) {
+        if (is_killer(what) || (options.isolation == "off" && hurts_the_test(what))) {
             continue;
         }
         const std::string before = world.snapshot();
@@ -115,6 +122,7 @@ std::vector<std::string> successes(const World& world, const StartOptions& start
         const bool changed = world.snapshot() != before || signals_seen != signals_before;
         if (ended->text == R"({"ok":true})" || changed) {
             succeeded.push_back(what + (changed ? "*" : ""));
+            world.restore();
         }
     }
     return succeeded;
