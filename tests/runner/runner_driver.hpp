@@ -50,7 +50,8 @@ struct StartOptions {
     std::vector<std::string> arguments = {};  ///< further ones
     bool as_nobody = false;                   ///< uid and gid 65534
     int leaked_fd = -1;                       ///< stays open in the runner at start, under number 9
-    bool plain_desk = true;                   ///< --desk-dir and --probe-file of the World
+    std::vector<long> absent_calls = {};  ///< system calls that the kernel does not know (ENOSYS)
+    bool plain_desk = true;               ///< --desk-dir and --probe-file of the World
 };
 
 /// How a call ended.

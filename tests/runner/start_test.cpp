@@ -140,3 +140,25 @@ TEST_CASE("a command line that makes no sense is refused", "[runner]") {
     CHECK_THAT(reason({"--module", "relative.so"}), Contains("not absolute: relative.so"));
     CHECK_THAT(reason({}, false), Contains("are needed"));
 }
+
+TEST_CASE("a kernel without a wall is refused unless the owner accepts it", "[runner]") {
+    constexpr long kCreateRuleset = 444;
+    const World world;
+    RunnerDriver refused(world, "echo", {.absent_calls = {kCreateRuleset}});
+    CHECK_THAT(refused.open(), Contains("landlock: this kernel offers no Landlock"));
+    CHECK(refused.wait_end() == 72);
+
+    RunnerDriver accepted(
+        world, "echo", {.isolation = "seccomp-only", .absent_calls = {kCreateRuleset}});
+    REQUIRE(accepted.open().empty());
+    CHECK(parsed(accepted.walls)["landlock"].as_integer(-1) == 0);
+    CHECK(parsed(accepted.walls)["seccomp"].as_integer() == 1);
+
+    for (const char* isolation : {"required", "seccomp-only"}) {
+        RunnerDriver unfiltered(
+            world, "echo", {.isolation = isolation, .absent_calls = {SYS_seccomp}});
+        CHECK_THAT(unfiltered.open(),
+                   Contains("seccomp: this kernel offers no system call filter"));
+        CHECK(unfiltered.wait_end() == 73);
+    }
+}
