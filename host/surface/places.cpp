@@ -53,7 +53,7 @@ void place_home(Places& places, const fs::path& home) {
     places.config = home / "daybook.toml";
     places.state = home / "state";
     places.socket = home / "run" / "daybook.sock";
-    places.log = home / "log";
+    places.log = places.state / "log";
 }
 
 void place_service(Places& places, const Surroundings& surroundings) {

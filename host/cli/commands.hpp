@@ -1,0 +1,50 @@
+// The commands, a function each: returns the exit code.
+#pragma once
+
+namespace daybook::cli {
+
+struct Options;
+class Output;
+
+// commands_host.cpp
+int show_status(const Options& options, Output& output);
+int show_doctor(const Options& options, Output& output);
+int show_version(const Options& options, Output& output);
+int show_clock(const Options& options, Output& output);
+int advance_clock(const Options& options, Output& output);
+// host_control.cpp
+int start_host(const Options& options, Output& output);
+int stop_host(const Options& options, Output& output);
+int check_config(const Options& options, Output& output);
+int show_config_path(const Options& options, Output& output);
+// commands_turn.cpp
+int say(const Options& options, Output& output);
+int send_trigger(const Options& options, Output& output);
+int call_tool(const Options& options, Output& output);
+int list_tools(const Options& options, Output& output);
+// commands_desk.cpp
+int list_desks(const Options& options, Output& output);
+int show_desk(const Options& options, Output& output);
+int interrupt_desk(const Options& options, Output& output);
+int list_sessions(const Options& options, Output& output);
+int show_session(const Options& options, Output& output);
+int show_memory(const Options& options, Output& output);
+int show_notes(const Options& options, Output& output);
+// commands_record.cpp
+int list_checkpoints(const Options& options, Output& output);
+int show_checkpoint(const Options& options, Output& output);
+int diff_checkpoint(const Options& options, Output& output);
+int restore_checkpoint(const Options& options, Output& output);
+int take_checkpoint(const Options& options, Output& output);
+int show_journal(const Options& options, Output& output);
+int tail_journal(const Options& options, Output& output);
+// commands_plugin.cpp
+int list_plugins(const Options& options, Output& output);
+int show_plugin(const Options& options, Output& output);
+int retry_plugin(const Options& options, Output& output);
+int list_models(const Options& options, Output& output);
+// init.cpp, demo.cpp
+int make_home(const Options& options, Output& output);
+int run_demo(const Options& options, Output& output);
+
+}  // namespace daybook::cli

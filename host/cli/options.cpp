@@ -1,0 +1,175 @@
+// The only file that compiles CLI11.
+#include "host/cli/options.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <iostream>
+#include <map>
+
+#include <CLI/CLI.hpp>
+
+#include "host/cli/output.hpp"
+
+namespace daybook::cli {
+namespace {
+
+constexpr const char* kAbout =
+    "Talks to a daybook host: desks that watch a market and keep a memory that can be trusted.\n"
+    "\n"
+    "Examples:\n"
+    "  daybook demo                                    four real days, replayed; needs nothing\n"
+    "  daybook init ~/desk --calendar nse              a home of your own\n"
+    "  daybook host start --home ~/desk\n"
+    "  daybook say main 'Remember: wait 20 minutes after a gap' --home ~/desk\n"
+    "  daybook journal show main --json\n";
+
+constexpr const char* kExits =
+    "Exit codes: 0 done, 1 failed, 2 wrong usage, 3 refused by a rule, 4 not found, 5 host not "
+    "reachable,\n"
+    "6 conflict or busy, 130 interrupted.";
+
+const std::map<std::string, std::string_view, std::less<>> kNouns = {
+    {"desk", "the desks of the host"},
+    {"session", "conversations, one a trading day"},
+    {"memory", "Memory.md and the day's notes"},
+    {"checkpoint", "snapshots before every write"},
+    {"journal", "the append-only record"},
+    {"tool", "what a desk can do"},
+    {"plugin", "tools, models and skills"},
+    {"model", "model backends"},
+    {"clock", "the host's clock"},
+    {"config", "the configuration file"},
+    {"host", "the daemon itself"},
+};
+
+void add_options_of(std::string_view path, CLI::App& leaf, Options& options) {
+    const auto is = [&](std::initializer_list<std::string_view> paths) {
+        return std::find(paths.begin(), paths.end(), path) != paths.end();
+    };
+    if (is({"say", "trigger"})) {
+        leaf.add_option("--key", options.key, "a key that is accepted once only")
+            ->option_text("KEY");
+        leaf.add_option("--file", options.file, "take the text from a file, - for standard input");
+    }
+    if (is({"say"})) {
+        leaf.add_flag("--no-stream", options.no_stream, "print the answer when it is whole");
+    }
+    if (is({"trigger"})) {
+        leaf.add_option("--text", options.text, "what happened");
+        leaf.add_option("--name", options.name, "name of the job or alert");
+        leaf.add_flag("--wait", options.wait, "wait for the end of its turn");
+    }
+    if (is({"session show", "checkpoint list", "journal show", "journal tail"})) {
+        leaf.add_option("--limit", options.limit, "newest so many")->check(CLI::Range(1, 10000));
+    }
+    if (is({"checkpoint list"})) {
+        leaf.add_option("--before", options.before, "older than this one, such as c-40");
+    }
+    if (is({"journal show", "memory notes"})) {
+        leaf.add_option("--day", options.day, "a day, such as 2026-10-19");
+    }
+    if (is({"journal show", "journal tail"})) {
+        leaf.add_option("--types", options.types, "only these types")
+            ->delimiter(',')
+            ->option_text("T,…");
+    }
+    if (is({"checkpoint diff"})) {
+        leaf.add_flag("--now", options.now, "against the files as they are now");
+    }
+    if (is({"checkpoint take"})) {
+        leaf.add_option("--reason", options.reason, "why, in one line");
+    }
+    if (is({"journal tail"})) {
+        leaf.add_flag("-f,--follow", options.follow, "go on with what is written from now on");
+    }
+    if (is({"tool list"})) {
+        leaf.add_flag("--schemas", options.schemas, "with the arguments' schemas");
+    }
+    if (is({"init"})) {
+        leaf.add_option("--zone", options.zone, "time zone, such as Asia/Kolkata");
+        leaf.add_option("--calendar", options.calendar, "nse, nyse, always, or a file of yours");
+        leaf.add_option("--model", options.model, "model the desk lists (default clerk)");
+        leaf.add_option("--prices", options.prices, "folder of price files that the desk may read");
+    }
+    if (is({"demo"})) {
+        leaf.add_flag("--keep", options.keep, "keep a temporary home (it is kept in any case)");
+    }
+}
+
+void add_globals(CLI::App& app, Options& options) {
+    app.add_option("--home", options.places.home, "everything below one folder")
+        ->option_text("DIR");
+    app.add_option("--config", options.places.config, "configuration file")->option_text("FILE");
+    app.add_option("--socket", options.places.socket, "control socket")->option_text("PATH");
+    app.add_option("--desk", options.desk, "the desk, where a command takes one")
+        ->option_text("DESK");
+    app.add_flag("--json", options.json, "one JSON object, or one a line");
+    app.add_flag("--quiet,-q", options.quiet, "only what was asked for");
+    app.add_flag("--no-color", options.no_color, "no colours");
+}
+
+std::string usage_error(const CLI::ParseError& error) {
+    std::string text = error.what();
+    for (char& c : text) {
+        c = c == '\n' ? ' ' : c;
+    }
+    return text;
+}
+
+void add_commands(CLI::App& app, Options& options) {
+    std::map<std::string, CLI::App*, std::less<>> nouns;
+    for (const Command& command : commands()) {
+        const std::string path(command.path);
+        const auto space = path.find(' ');
+        CLI::App* parent = &app;
+        if (space != std::string::npos) {
+            CLI::App*& noun = nouns[path.substr(0, space)];
+            if (noun == nullptr) {
+                const auto about = kNouns.find(path.substr(0, space));
+                noun = app.add_subcommand(
+                    path.substr(0, space),
+                    about == kNouns.end() ? std::string() : std::string(about->second));
+                noun->require_subcommand(1)->fallthrough();
+            }
+            parent = noun;
+        }
+        CLI::App* leaf = parent->add_subcommand(
+            space == std::string::npos ? path : path.substr(space + 1), std::string(command.help));
+        leaf->fallthrough();
+        if (command.most > 0) {
+            leaf->add_option("words", options.words, std::string(command.words))
+                ->option_text(" ")
+                ->expected(static_cast<int>(command.least), static_cast<int>(command.most))
+                ->required(command.least > 0);
+        }
+        add_options_of(command.path, *leaf, options);
+        leaf->callback([&options, path] { options.command = path; });
+    }
+}
+
+}  // namespace
+
+Parsed parse_command_line(int argc, const char* const* argv) {
+    Options options;
+    CLI::App app(kAbout, "daybook");
+    app.require_subcommand(1);
+    app.footer(kExits);
+    app.get_formatter()->column_width(34);
+    add_globals(app, options);
+    add_commands(app, options);
+    try {
+        app.parse(argc, argv);
+    } catch (const CLI::CallForHelp&) {
+        std::cout << app.help();
+        return 0;
+    } catch (const CLI::CallForAllHelp&) {
+        std::cout << app.help("", CLI::AppFormatMode::All);
+        return 0;
+    } catch (const CLI::ParseError& error) {
+        Output output(options);
+        return output.fail(Error(Errc::invalid, usage_error(error)), "see: daybook --help");
+    }
+    return options;
+}
+
+}  // namespace daybook::cli

@@ -1,0 +1,127 @@
+// The running host: what its configuration names, opened; and what requests and signals do with it.
+//
+// main.cpp builds it before any other thread runs. Desks are opened once; a desk that does not open
+// keeps its reason and the others serve. Thread: [any] unless said.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <daybook/result.hpp>
+
+#include "host/format/config.hpp"
+#include "host/journal/journal.hpp"
+#include "host/os/clock.hpp"
+#include "host/os/io_loop.hpp"
+#include "host/os/os.hpp"
+#include "host/plugin/registry.hpp"
+#include "host/surface/log.hpp"
+#include "host/surface/places.hpp"
+#include "host/surface/state_folder.hpp"
+#include "host/surface/worker.hpp"
+#include "host/turn/desk.hpp"
+
+namespace daybook {
+
+class Host {
+  public:
+    /// Borrowed; outlives the host.
+    struct Needs {
+        Os& os;
+        IoLoop& loop;
+        Log& log;
+        const Places& places;
+        const StateFolder& state;
+    };
+
+    /// Registry, clock and the host's own journal; no desk yet. Errors: io, corrupt, invalid
+    /// (replay_start).
+    static Result<std::unique_ptr<Host>> open(const Needs& needs, Config config);
+    ~Host();
+    Host(const Host&) = delete;
+    Host& operator=(const Host&) = delete;
+    Host(Host&&) = delete;
+    Host& operator=(Host&&) = delete;
+
+    /// Opens every desk; a failure is logged, journalled and kept. Thread: [main], before requests
+    /// are served.
+    void open_desks();
+
+    /// Errors: not_found (lists the desks), unavailable (the desk did not open: why).
+    Result<Desk*> desk(std::string_view name) const;
+    [[nodiscard]] std::vector<Desk*> desks() const;          ///< that opened, by name
+    [[nodiscard]] std::vector<DeskStatus> statuses() const;  ///< of all, by name
+
+    [[nodiscard]] const Needs& needs() const noexcept { return needs_; }
+    [[nodiscard]] const Config& config() const noexcept { return config_; }
+    [[nodiscard]] const Registry& registry() const noexcept { return *registry_; }
+    [[nodiscard]] const Journal& journal() const noexcept { return *journal_; }
+    [[nodiscard]] const Clock& clock() const noexcept { return *clock_; }
+    [[nodiscard]] ReplayedClock* replayed() const noexcept {
+        return replayed_;
+    }  ///< nullptr = the real clock
+    [[nodiscard]] Log& log() const noexcept { return needs_.log; }
+    [[nodiscard]] Worker& worker() noexcept { return worker_; }
+    [[nodiscard]] Jobs& jobs() noexcept { return jobs_; }
+    [[nodiscard]] std::chrono::steady_clock::time_point started() const noexcept {
+        return started_;
+    }
+    /// One line for systemd and people: "3 desks, 2 plugins, next rollover main 15:45".
+    [[nodiscard]] std::string summary() const;
+
+    /// Compares every desk's clock with its next rollover.
+    void tick();
+    /// Reads the configuration again: keeps the old one when the new is wrong, says so, and applies
+    /// the log level. Thread: [worker].
+    void reload();
+    /// Journals a line of the host's own; a failure is logged. Thread: not [io].
+    void record(std::string type, Json data);
+    /// Makes the replayed clock's next position durable, before the clock moves there. Errors: io,
+    /// full.
+    Result<> save_replay_position(Timestamp at);
+
+    /// Called once by whoever wants the host to end; main hears of it.
+    void request_stop(const std::string& why);
+    void on_stop_requested(std::function<void(const std::string& why)> listener);
+    [[nodiscard]] bool is_stopping() const noexcept { return stopping_.load(); }
+    void note_stopping() noexcept { stopping_ = true; }
+    /// Ends every desk: running turns may end within the grace. Waits. Thread: not [io], not a
+    /// desk's.
+    void drain(std::chrono::milliseconds grace);
+    /// Cancels whatever turn runs. Thread: [any].
+    void cancel_now(const std::string& why);
+
+  private:
+    struct Slot {
+        std::unique_ptr<Desk> desk;
+        std::optional<Error> failure;
+    };
+
+    Host(const Needs& needs, Config config);
+    Result<> make_clock();
+
+    Needs needs_;
+    Config config_;
+    std::unique_ptr<Registry> registry_;
+    std::unique_ptr<Clock> clock_;
+    ReplayedClock* replayed_ = nullptr;
+    std::unique_ptr<Journal> journal_;
+    std::optional<DeskServices> services_;
+    std::map<std::string, Slot> slots_;  // fixed after open_desks()
+    std::chrono::steady_clock::time_point started_;
+    std::atomic<bool> stopping_{false};
+    std::mutex stop_mutex_;  // guards stop_listener_
+    std::function<void(const std::string&)> stop_listener_;
+    Jobs jobs_;
+    Worker worker_;
+};
+
+}  // namespace daybook
