@@ -50,8 +50,8 @@ class Calendar {
     /// First opening after the instant, within 30 days.
     [[nodiscard]] std::optional<Timestamp> next_open(Timestamp at) const;
     /// When the day's rollover is due: at `configured` in the zone `zone`, or, when the market closes later than that, 15
-    /// minutes after the last close (a Muhurat evening: 19:15). A time at or before the day's first opening is that of the
-    /// next date (round the clock 00:00, overnight sessions 03:00). nullopt: no timed rollover that day (no trading day, or
+    /// minutes after the last close (a Muhurat evening: 19:15). A time at or before an ordinary day's first opening is that
+    /// of the next date (round the clock 00:00, overnight sessions 03:00). nullopt: no timed rollover that day (no trading day, or
     /// times unknown).
     [[nodiscard]] std::optional<Timestamp> rollover_due(DeskDate day, TimeOfDay configured, const Zone& zone) const;
 
@@ -72,6 +72,7 @@ class Calendar {
     Result<> apply_regular(const Json& root, std::string_view source_name, bool overlaying);
     Result<> apply_days(const Json& root, std::string_view source_name, bool overlaying);
     [[nodiscard]] const Regular& rule_of(DeskDate day) const;
+    [[nodiscard]] std::vector<MarketSession> regular_sessions(DeskDate day) const;
 
     std::string id_;
     std::string display_name_;

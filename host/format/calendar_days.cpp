@@ -80,8 +80,13 @@ std::optional<std::vector<MarketSession>> Calendar::sessions(DeskDate day,
     if (const auto named = rule.segments.find(std::string(segment)); named != rule.segments.end()) {
         return named->second;
     }
+    return regular_sessions(day);
+}
+
+/// All segments of an ordinary day merged.
+std::vector<MarketSession> Calendar::regular_sessions(DeskDate day) const {
     std::vector<MarketSession> all;
-    for (const auto& [name, sessions] : rule.segments) {
+    for (const auto& [name, sessions] : rule_of(day).segments) {
         all.insert(all.end(), sessions.begin(), sessions.end());
     }
     return merged(std::move(all));
@@ -131,10 +136,13 @@ std::optional<Timestamp> Calendar::rollover_due(DeskDate day,
     if (!day_sessions || day_sessions->empty()) {
         return std::nullopt;
     }
-    const MarketSession& first = day_sessions->front();
     const MarketSession& last = day_sessions->back();
-    const Timestamp opens = zone_->instant(day, first.open);
     const Timestamp closes = zone_->instant(last.next_day ? day.plus_days(1) : day, last.close);
+    // The opening of an ordinary day: an evening session on a holiday does not make the afternoon
+    // early.
+    const std::vector<MarketSession> usual = regular_sessions(day);
+    const MarketSession& first = usual.empty() ? day_sessions->front() : usual.front();
+    const Timestamp opens = zone_->instant(day, first.open);
     Timestamp due = zone.instant(day, configured);
     if (due <= opens) {
         // A time before the opening ends the day that began the date before (00:00 round the clock,
@@ -142,7 +150,7 @@ std::optional<Timestamp> Calendar::rollover_due(DeskDate day,
         due = zone.instant(day.plus_days(1), configured);
     }
     const bool never_closes =
-        last.end_minutes() - first.open.minutes == kMinutesADay && day_sessions->size() == 1;
+        day_sessions->size() == 1 && last.end_minutes() - last.open.minutes == kMinutesADay;
     return closes > due && !never_closes ? closes + kAfterClose : due;
 }
 
