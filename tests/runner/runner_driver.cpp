@@ -62,10 +62,13 @@ void hide_calls(const std::vector<long>& calls) {
 [[noreturn]] void become_runner(const std::vector<char*>& arguments,
                                 int socket,
                                 const StartOptions& options) {
-    if (options.leaked_fd >= 0) {
-        ::dup2(options.leaked_fd, kLeakedFd);
+    // Through high numbers first: 3 or 9 may be one of the two already.
+    const int channel = ::fcntl(socket, F_DUPFD_CLOEXEC, 100);
+    const int leak = options.leaked_fd < 0 ? -1 : ::fcntl(options.leaked_fd, F_DUPFD_CLOEXEC, 100);
+    ::dup2(channel, 3);
+    if (leak >= 0) {
+        ::dup2(leak, kLeakedFd);
     }
-    ::dup2(socket, 3);
     const int null = ::open("/dev/null", O_RDONLY);
     ::dup2(null, 0);
     if (options.as_nobody &&
