@@ -9,8 +9,7 @@
 namespace daybook {
 namespace {
 
-constexpr unsigned kFolderMode = 0770;  // the umask takes away what it must
-constexpr unsigned kFileMode = 0660;
+constexpr unsigned kFolderMode = 0770;      // the umask takes away what it must
 constexpr unsigned kUnfinishedMode = 0200;  // says after a crash that the content is not whole
 constexpr std::size_t kMaxRead = 8UL * 1024 * 1024;
 constexpr std::size_t kMaxName = 255;
@@ -73,41 +72,31 @@ Result<std::optional<struct stat>> FileSwap::target_status(const DeskPath& path)
     return std::optional<struct stat>(*status);
 }
 
-/// The exchange puts another inode in the file's place: it gets the old one's owner, or the
-/// folder's. Only root may give files away; an ordinary user may set a group of its own. What is
-/// not allowed stays as it is.
-void FileSwap::keep_owner(int fd, const DeskPath& path, const std::optional<struct stat>& target) {
-    std::optional<struct stat> model = target;
-    if (!model) {
-        auto folder = os_.open_beneath(desk_dir_, path.folder(), OpenMode::directory);
-        auto status = folder ? os_.stat_of(folder->get()) : Result<struct stat>(folder.error());
-        if (!status || ::geteuid() != 0) {
-            return;
-        }
-        model = *status;
+/// The exchange puts another inode in the file's place: it gets the old one's mode and owner; a new
+/// file gets those of its folder, without the right to run.
+Result<FileSwap::Look> FileSwap::look_of(const DeskPath& path,
+                                         const std::optional<struct stat>& target) {
+    if (target) {
+        return Look{target->st_mode & 0777U, target->st_uid, target->st_gid};
     }
-    if (::fchown(fd, model->st_uid, model->st_gid) != 0) {
-        [[maybe_unused]] const int ignored = ::fchown(fd, static_cast<uid_t>(-1), model->st_gid);
+    auto folder = os_.open_beneath(desk_dir_, path.folder(), OpenMode::directory);
+    auto status = folder ? os_.stat_of(folder->get()) : Result<struct stat>(folder.error());
+    if (!status) {
+        return status.error();
     }
+    return Look{(status->st_mode & 0666U) | 0600U, status->st_uid, status->st_gid};
 }
 
-Result<> FileSwap::fill(int fd,
-                        const DeskPath& path,
-                        const std::optional<struct stat>& target,
-                        std::string_view content) {
-    auto made = os_.stat_of(fd);
-    if (!made) {
-        return made.error();
-    }
-    const unsigned mode = (target ? target->st_mode : made->st_mode) & 0777U;
-    if (auto set = os_.set_mode(fd, kUnfinishedMode); !set) {
-        return set;
-    }
+Result<> FileSwap::fill(int fd, const Look& look, std::string_view content) {
     if (auto written = os_.write_all(fd, content); !written) {
         return written;
     }
-    keep_owner(fd, path, target);
-    if (auto set = os_.set_mode(fd, mode); !set) {
+    // Only root may give files away; others may set a group of their own. What is not allowed stays
+    // as it is.
+    if (::fchown(fd, look.owner, look.group) != 0) {
+        [[maybe_unused]] const int ignored = ::fchown(fd, static_cast<uid_t>(-1), look.group);
+    }
+    if (auto set = os_.set_mode(fd, look.mode); !set) {
         return set;
     }
     auto synced = os_.full_sync(fd);
@@ -123,11 +112,15 @@ Result<FileSwap::Written> FileSwap::write_temporary(const DeskPath& path,
                                                     const std::optional<struct stat>& target,
                                                     std::string_view content) {
     const std::string name = temporary_name(path);
-    auto fd = os_.open_beneath(desk_dir_, name, OpenMode::create_new, kFileMode);
+    auto look = look_of(path, target);
+    if (!look) {
+        return look.error().during(doing(path));
+    }
+    auto fd = os_.open_beneath(desk_dir_, name, OpenMode::create_new, kUnfinishedMode);
     if (!fd) {
         return fd.error().during(doing(path));
     }
-    Result<> done = fill(fd->get(), path, target, content);
+    Result<> done = fill(fd->get(), *look, content);
     auto status = done ? os_.stat_of(fd->get()) : Result<struct stat>(done.error());
     if (!status) {
         const Result<> ignored = os_.remove(desk_dir_, name);

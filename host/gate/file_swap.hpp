@@ -69,6 +69,11 @@ class FileSwap {
         UniqueFd fd;  ///< kept open: its inode number is not given away while we compare
         Identity identity;
     };
+    struct Look {
+        unsigned mode = 0600;
+        uid_t owner = 0;
+        gid_t group = 0;
+    };
     struct CameOut {
         UniqueFd fd;
         Identity identity;
@@ -78,11 +83,8 @@ class FileSwap {
     Result<Written> write_temporary(const DeskPath& path,
                                     const std::optional<struct stat>& target,
                                     std::string_view content);
-    Result<> fill(int fd,
-                  const DeskPath& path,
-                  const std::optional<struct stat>& target,
-                  std::string_view content);
-    void keep_owner(int fd, const DeskPath& path, const std::optional<struct stat>& target);
+    Result<> fill(int fd, const Look& look, std::string_view content);
+    Result<Look> look_of(const DeskPath& path, const std::optional<struct stat>& target);
     Result<CameOut> look_at_temporary(const DeskPath& path);
     Result<> swap_back(const DeskPath& path,
                        Written ours,

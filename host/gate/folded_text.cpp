@@ -78,17 +78,18 @@ char folded(char32_t c) {
 FoldedText FoldedText::of(std::string_view original) {
     FoldedText folded_text;
     folded_text.text.reserve(original.size());
-    folded_text.origin.reserve(original.size() + 1);
+    folded_text.begins.reserve(original.size());
+    folded_text.ends.reserve(original.size());
     for (std::size_t i = 0; i < original.size();) {
         const std::size_t length = utf8_sequence_at(original, i);
         const char c = length == 0 ? kOther : folded(utf8_code_point(original.substr(i, length)));
         if (c != 0 || original[i] == '\0') {
             folded_text.text += c;
-            folded_text.origin.push_back(static_cast<std::uint32_t>(i));
+            folded_text.begins.push_back(static_cast<std::uint32_t>(i));
+            folded_text.ends.push_back(static_cast<std::uint32_t>(i + (length == 0 ? 1 : length)));
         }
         i += length == 0 ? 1 : length;
     }
-    folded_text.origin.push_back(static_cast<std::uint32_t>(original.size()));
     return folded_text;
 }
 
@@ -97,10 +98,10 @@ FoldedText FoldedText::joined() const {
     for (std::size_t i = 0; i < text.size(); ++i) {
         if (text[i] != ' ' && text[i] != '-' && text[i] != '\t') {
             out.text += text[i];
-            out.origin.push_back(origin[i]);
+            out.begins.push_back(begins[i]);
+            out.ends.push_back(ends[i]);
         }
     }
-    out.origin.push_back(origin.back());
     return out;
 }
 

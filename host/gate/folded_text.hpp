@@ -11,9 +11,9 @@
 namespace daybook {
 
 struct FoldedText {
-    std::string text;  ///< what has no ASCII form stands as one \x80 a character
-    std::vector<std::uint32_t>
-        origin;  ///< offset in the original of each byte, and its size at the end
+    std::string text;                   ///< what has no ASCII form stands as one \x80 a character
+    std::vector<std::uint32_t> begins;  ///< where each byte's character begins in the original
+    std::vector<std::uint32_t> ends;    ///< and where it ends
 
     static FoldedText of(std::string_view original);
     /// Without spaces, tabs and dashes (line breaks stay): for keys that were taken apart.

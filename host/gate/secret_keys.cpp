@@ -55,7 +55,7 @@ void add(const FoldedText& folded,
          std::size_t begin,
          std::size_t end,
          std::vector<SecretFound>& into) {
-    SecretFound found{rule, folded.origin[begin], folded.origin[end], ""};
+    SecretFound found{rule, folded.begins[begin], folded.ends[end - 1], ""};
     for (const char c : std::string_view(folded.text).substr(begin, end - begin)) {
         if (c != ' ' && c != '-') {
             found.value += c;

@@ -275,7 +275,7 @@ void add(const FoldedText& folded,
          const Group& to,
          std::string digits,
          std::vector<SecretFound>& into) {
-    into.push_back({rule, folded.origin[from.begin], folded.origin[to.end], std::move(digits)});
+    into.push_back({rule, folded.begins[from.begin], folded.ends[to.end - 1], std::move(digits)});
 }
 
 /// Every group by itself: twelve to nineteen digits written together.
@@ -360,7 +360,7 @@ void scan_pan(const FoldedText& folded, std::vector<SecretFound>& into) {
         const bool is_option =
             gaps == 2 && text[at + 5] == ' ' && (pan.back() == 'C' || pan.back() == 'P');
         if (!is_option) {
-            into.push_back({"tax number (PAN)", folded.origin[at], folded.origin[end], pan});
+            into.push_back({"tax number (PAN)", folded.begins[at], folded.ends[end - 1], pan});
         }
     }
 }

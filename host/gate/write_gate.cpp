@@ -256,7 +256,7 @@ Error WriteGate::refuse(const WriteContext& context,
     entry.data.set("rule", refusal.rule);
     const Json& allowed = context.leash["file"];
     entry.data.set("allowed",
-                   allowed.is_string() ? Json(allowed.as_string() + " only") : Json("no file"));
+                   allowed.is_string() ? mask_secrets(allowed.as_string()) + " only" : "no file");
     entry.data.set("excerpt", printable(mask_secrets(request.text), kMaxExcerpt));
     entry.data.set("tool", context.tool);
     entry.data.set("call", context.call);

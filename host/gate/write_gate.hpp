@@ -41,10 +41,10 @@ class ShownFiles {
 struct WriteRequest {
     DeskPath path;
     FileOperation operation = kAppend;
-    std::string base_sha256;  ///< "" = what was last shown to this turn
-    std::string text;         ///< appended text, whole new content, or the new text of an edit
-    std::string old_text;     ///< edit: must occur exactly once
-    std::string reason;
+    std::string base_sha256{};  ///< "" = what was last shown to this turn
+    std::string text{};         ///< appended text, whole new content, or the new text of an edit
+    std::string old_text{};     ///< edit: must occur exactly once
+    std::string reason{};
 };
 
 struct WriteReceipt {
