@@ -1,4 +1,4 @@
-// The one file that compiles toml++.
+// From TOML's tree to settings; toml_text.cpp reads the tree.
 #include "host/format/config.hpp"
 
 #include <algorithm>
@@ -6,18 +6,14 @@
 #include <cmath>
 #include <initializer_list>
 
-#define TOML_EXCEPTIONS 0
-#define TOML_ENABLE_FORMATTERS 0
-#include <toml++/toml.h>
-
 #include "host/format/config_words.hpp"
+#include "host/format/toml_text.hpp"
 #include "host/os/desk_path.hpp"
 
 namespace daybook {
 namespace {
 
 constexpr std::int64_t kMaxQueue = 100'000;
-constexpr int kMaxTableDepth = 16;
 
 using Keys = std::initializer_list<std::string_view>;
 
@@ -26,7 +22,7 @@ class Problems {
   public:
     explicit Problems(std::string_view source_name) : source_(printable(source_name, 200)) {}
 
-    void add(const toml::source_position& at, const std::string& table, const std::string& what) {
+    void add(TomlPlace at, const std::string& table, const std::string& what) {
         text_ += (text_.empty() ? "" : "\n") + source_ + ":" + std::to_string(at.line) + ":" +
                  std::to_string(at.column) + ": " + (table.empty() ? "" : "[" + table + "] ") +
                  what;
@@ -42,58 +38,54 @@ class Problems {
 /// default.
 class TableReader {
   public:
-    TableReader(const toml::table& table, std::string name, Problems& problems, Keys known)
+    TableReader(const TomlNode& table, std::string name, Problems& problems, Keys known)
         : table_(table), name_(std::move(name)), problems_(problems) {
-        for (const auto& [key, node] : table) {
-            const bool expected = std::find(known.begin(), known.end(), key.str()) != known.end();
-            if (!expected) {
-                fail(key.source().begin, unknown_key(key.str(), known));
+        for (const TomlMember& member : table.members) {
+            if (std::find(known.begin(), known.end(), member.key) == known.end()) {
+                fail(member.key_place, unknown_key(member.key, known));
             }
         }
     }
 
-    void fail(const toml::source_position& at, const std::string& what) {
-        problems_.add(at, name_, what);
-    }
+    void fail(TomlPlace at, const std::string& what) { problems_.add(at, name_, what); }
     /// At the key's value, or at the table when the key is missing.
     void fail_at(std::string_view key, const std::string& what) {
-        const toml::node* node = table_.get(key);
-        fail((node != nullptr ? node->source() : table_.source()).begin,
-             std::string(key) + ": " + what);
+        const TomlNode* node = table_.find(key);
+        fail(node != nullptr ? node->place : table_.place, std::string(key) + ": " + what);
     }
-    [[nodiscard]] bool has(std::string_view key) const { return table_.contains(key); }
-    [[nodiscard]] const toml::table* table(std::string_view key) {
-        const toml::node* node = table_.get(key);
-        if (node != nullptr && !node->is_table()) {
+    [[nodiscard]] bool has(std::string_view key) const { return table_.find(key) != nullptr; }
+    [[nodiscard]] const TomlNode* table(std::string_view key) {
+        const TomlNode* node = table_.find(key);
+        if (node != nullptr && node->kind != TomlNode::Kind::table) {
             fail_at(key, "expected a table");
             return nullptr;
         }
-        return node != nullptr ? node->as_table() : nullptr;
+        return node;
     }
 
     void text(std::string_view key, std::string& out) {
-        if (const toml::node* node = table_.get(key)) {
-            if (const auto value = node->value_exact<std::string>()) {
-                out = *value;
+        if (const TomlNode* node = table_.find(key)) {
+            if (node->kind == TomlNode::Kind::text) {
+                out = node->text;
             } else {
                 fail_at(key, "expected text in quotes");
             }
         }
     }
     void boolean(std::string_view key, bool& out) {
-        if (const toml::node* node = table_.get(key)) {
-            if (const auto value = node->value_exact<bool>()) {
-                out = *value;
+        if (const TomlNode* node = table_.find(key)) {
+            if (node->kind == TomlNode::Kind::boolean) {
+                out = node->boolean;
             } else {
                 fail_at(key, "expected true or false");
             }
         }
     }
     void integer(std::string_view key, std::int64_t low, std::int64_t high, std::int64_t& out) {
-        if (const toml::node* node = table_.get(key)) {
-            const auto value = node->value_exact<std::int64_t>();
-            if (value && *value >= low && *value <= high) {
-                out = *value;
+        if (const TomlNode* node = table_.find(key)) {
+            if (node->kind == TomlNode::Kind::integer && node->integer >= low &&
+                node->integer <= high) {
+                out = node->integer;
             } else {
                 fail_at(key,
                         "expected an integer from " + std::to_string(low) + " to " +
@@ -103,19 +95,19 @@ class TableReader {
     }
     /// A list of texts.
     void texts(std::string_view key, std::vector<std::string>& out) {
-        const toml::node* node = table_.get(key);
+        const TomlNode* node = table_.find(key);
         if (node == nullptr) {
             return;
         }
-        if (!node->is_array()) {
+        if (node->kind != TomlNode::Kind::list) {
             fail_at(key, "expected a list such as [\"a\", \"b\"]");
             return;
         }
-        for (const toml::node& item : *node->as_array()) {
-            if (const auto value = item.value_exact<std::string>()) {
-                out.push_back(*value);
+        for (const TomlNode& item : node->items) {
+            if (item.kind == TomlNode::Kind::text) {
+                out.push_back(item.text);
             } else {
-                fail(item.source().begin, std::string(key) + ": expected text in quotes");
+                fail(item.place, std::string(key) + ": expected text in quotes");
             }
         }
     }
@@ -161,60 +153,51 @@ class TableReader {
     }
     /// A table of the plugin's own settings, as JSON.
     void settings(std::string_view key, Json& out) {
-        if (const toml::table* inner = table(key)) {
-            out = to_json(*inner, 0);
+        if (const TomlNode* inner = table(key)) {
+            out = to_json(*inner);
         }
     }
 
-    Json to_json(const toml::node& node, int depth) {
-        if (depth > kMaxTableDepth) {
-            fail(node.source().begin, "nested deeper than 16");
-            return {};
-        }
-        switch (node.type()) {
-            case toml::node_type::table: {
-                Json object = Json::object();
-                for (const auto& [key, value] : *node.as_table()) {
-                    object.set(key.str(), to_json(value, depth + 1));
+    Json to_json(const TomlNode& node) {
+        Json out;
+        switch (node.kind) {
+            case TomlNode::Kind::table:
+                out = Json::object();
+                for (const TomlMember& member : node.members) {
+                    out.append_member(member.key, to_json(member.value));
                 }
-                return object;
-            }
-            case toml::node_type::array: {
-                Json list = Json::array();
-                for (const toml::node& item : *node.as_array()) {
-                    list.push(to_json(item, depth + 1));
+                return out;
+            case TomlNode::Kind::list:
+                out = Json::array();
+                for (const TomlNode& item : node.items) {
+                    out.push(to_json(item));
                 }
-                return list;
-            }
-            case toml::node_type::string:
-                return Json(node.as_string()->get());
-            case toml::node_type::integer:
-                return Json(node.as_integer()->get());
-            case toml::node_type::boolean:
-                return Json(node.as_boolean()->get());
-            case toml::node_type::floating_point:
-                if (std::isfinite(node.as_floating_point()->get())) {
-                    return Json(node.as_floating_point()->get());
+                return out;
+            case TomlNode::Kind::text:
+                return Json(node.text);
+            case TomlNode::Kind::integer:
+                return Json(node.integer);
+            case TomlNode::Kind::boolean:
+                return Json(node.boolean);
+            case TomlNode::Kind::number:
+                if (!std::isfinite(node.number)) {
+                    fail(node.place, "a number must be finite");
                 }
-                fail(node.source().begin, "a number must be finite");
-                return {};
-            case toml::node_type::date:
-            case toml::node_type::time:
-            case toml::node_type::date_time:
-            case toml::node_type::none:
+                return Json(node.number);
+            case TomlNode::Kind::time:
                 break;
         }
-        fail(node.source().begin, "write a date or time as text in quotes");
-        return {};
+        fail(node.place, "write a date or time as text in quotes");
+        return out;
     }
 
   private:
-    const toml::table& table_;
+    const TomlNode& table_;
     std::string name_;
     Problems& problems_;
 };
 
-void read_host(const toml::table& table, HostConfig& out, Problems& problems) {
+void read_host(const TomlNode& table, HostConfig& out, Problems& problems) {
     TableReader reader(table,
                        "host",
                        problems,
@@ -262,7 +245,7 @@ void read_host(const toml::table& table, HostConfig& out, Problems& problems) {
     }
 }
 
-PluginConfig read_plugin(const std::string& name, const toml::table& table, Problems& problems) {
+PluginConfig read_plugin(const std::string& name, const TomlNode& table, Problems& problems) {
     TableReader reader(table, "plugin." + name, problems, {"file", "enabled", "config"});
     PluginConfig plugin;
     plugin.name = name;
@@ -275,7 +258,7 @@ PluginConfig read_plugin(const std::string& name, const toml::table& table, Prob
     return plugin;
 }
 
-ModelConfig read_model(const std::string& name, const toml::table& table, Problems& problems) {
+ModelConfig read_model(const std::string& name, const TomlNode& table, Problems& problems) {
     TableReader reader(table,
                        "model." + name,
                        problems,
@@ -308,22 +291,22 @@ ModelConfig read_model(const std::string& name, const toml::table& table, Proble
 }
 
 void read_desk_config(TableReader& desk_reader, DeskConfig& desk) {
-    const toml::table* table = desk_reader.table("config");
+    const TomlNode* table = desk_reader.table("config");
     if (table == nullptr) {
         return;
     }
-    for (const auto& [key, node] : *table) {
-        if (!node.is_table()) {
-            desk_reader.fail(node.source().begin,
-                             "config." + printable(key.str(), 80) + ": expected a table, [desk." +
+    for (const auto& [key, key_place, node] : table->members) {
+        if (node.kind != TomlNode::Kind::table) {
+            desk_reader.fail(node.place,
+                             "config." + printable(key, 80) + ": expected a table, [desk." +
                                  desk.name + ".config.PLUGIN]");
             continue;
         }
-        desk.plugin_config[std::string(key.str())] = desk_reader.to_json(node, 0);
+        desk.plugin_config[key] = desk_reader.to_json(node);
     }
 }
 
-DeskConfig read_desk(const std::string& name, const toml::table& table, Problems& problems) {
+DeskConfig read_desk(const std::string& name, const TomlNode& table, Problems& problems) {
     TableReader reader(
         table,
         "desk." + name,
@@ -369,42 +352,35 @@ DeskConfig read_desk(const std::string& name, const toml::table& table, Problems
 
 /// Calls `read` for each [kind.NAME].
 template <class Read>
-void each_named(const toml::table& root,
-                std::string_view kind,
-                Problems& problems,
-                const Read& read) {
-    const toml::node* node = root.get(kind);
+void each_named(const TomlNode& root, std::string_view kind, Problems& problems, const Read& read) {
+    const TomlNode* node = root.find(kind);
     if (node == nullptr) {
         return;
     }
-    if (!node->is_table()) {
-        problems.add(node->source().begin,
+    if (node->kind != TomlNode::Kind::table) {
+        problems.add(node->place,
                      "",
                      std::string(kind) + ": expected tables, [" + std::string(kind) + ".NAME]");
         return;
     }
-    for (const auto& [key, inner] : *node->as_table()) {
-        const std::string name(key.str());
+    for (const auto& [name, key_place, inner] : node->members) {
         if (!is_plain_name(name)) {
             problems.add(
-                key.source().begin,
+                key_place,
                 std::string(kind),
                 "\"" + printable(name, 80) + "\" is not a plain name ([A-Za-z0-9._-], at most 64)");
-        } else if (!inner.is_table()) {
-            problems.add(inner.source().begin,
+        } else if (inner.kind != TomlNode::Kind::table) {
+            problems.add(inner.place,
                          std::string(kind),
                          name + ": expected a table, [" + std::string(kind) + "." + name + "]");
         } else {
-            read(name, *inner.as_table());
+            read(name, inner);
         }
     }
 }
 
 /// A desk's names must lead somewhere.
-void check_desk(const DeskConfig& desk,
-                Config& config,
-                const toml::table& table,
-                Problems& problems) {
+void check_desk(const DeskConfig& desk, Config& config, const TomlNode& table, Problems& problems) {
     const std::string where = "desk." + desk.name;
     std::vector<std::string_view> known;
     for (const auto& [name, model] : config.models) {
@@ -419,14 +395,14 @@ void check_desk(const DeskConfig& desk,
         }
         const std::string_view near = nearest(name, known);
         problems.add(
-            table["models"].node()->source().begin,
+            table.find("models")->place,
             where,
             "models: there is no [model." + name + "]" +
                 (near.empty() ? std::string() : "; did you mean \"" + std::string(near) + "\"?"));
     }
     for (const auto& [name, settings] : desk.plugin_config) {
         if (std::find(plugins.begin(), plugins.end(), name) == plugins.end()) {
-            problems.add(table["config"][name].node()->source().begin,
+            problems.add(table.find("config")->find(name)->place,
                          where,
                          "config." + printable(name, 80) + ": the desk lists no such plugin");
         }
@@ -459,32 +435,26 @@ std::string_view name_of(Isolation isolation) noexcept {
 
 Result<Config> Config::parse(std::string_view text, std::string_view source_name) {
     Problems problems(source_name);
-    if (!is_utf8(text)) {
-        return Error(Errc::invalid, printable(source_name, 200) + ": not valid UTF-8");
+    const auto root = parse_toml(text, source_name);
+    if (!root) {
+        return root.error();
     }
-    const toml::parse_result parsed = toml::parse(text);
-    if (!parsed) {
-        problems.add(
-            parsed.error().source().begin, "", printable(parsed.error().description(), 400));
-        return Error(Errc::invalid, problems.text());
-    }
-    const toml::table& root = parsed.table();
-    TableReader top(root, "", problems, {"host", "plugin", "model", "desk"});
+    TableReader top(*root, "", problems, {"host", "plugin", "model", "desk"});
     Config config;
-    if (const toml::table* host = top.table("host")) {
+    if (const TomlNode* host = top.table("host")) {
         read_host(*host, config.host, problems);
     }
-    each_named(root, "plugin", problems, [&](const std::string& name, const toml::table& table) {
+    each_named(*root, "plugin", problems, [&](const std::string& name, const TomlNode& table) {
         config.plugins.emplace(name, read_plugin(name, table, problems));
     });
-    each_named(root, "model", problems, [&](const std::string& name, const toml::table& table) {
+    each_named(*root, "model", problems, [&](const std::string& name, const TomlNode& table) {
         config.models.emplace(name, read_model(name, table, problems));
     });
-    each_named(root, "desk", problems, [&](const std::string& name, const toml::table& table) {
+    each_named(*root, "desk", problems, [&](const std::string& name, const TomlNode& table) {
         config.desks.emplace(name, read_desk(name, table, problems));
     });
     for (const auto& [name, desk] : config.desks) {
-        check_desk(desk, config, *root["desk"][name].as_table(), problems);
+        check_desk(desk, config, *root->find("desk")->find(name), problems);
     }
     if (config.desks.empty()) {
         config.warnings.emplace_back("no desk is configured");

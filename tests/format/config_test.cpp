@@ -154,6 +154,9 @@ TEST_CASE("each wrong value is refused with what was expected", "[format]") {
         {"[desk.x]\nplugins = [\"a/b\"]\n", "plain name"},
         {"[desk.x.config.candels]\n", "lists no such plugin"},
         {"[host\n", "daybook.toml:1:"},
+        // Texts that toml++ 3.3 asserts about instead of refusing.
+        {"[\nx = 1\n", "daybook.toml:1:1: malformed"},
+        {"[host]\n[}desk]\n", "daybook.toml:2:1: malformed"},
         {"[host]\nlog_level = \"info\"\nlog_level = \"info\"\n", "daybook.toml:3:"},
         {"[desk.x]\nmodels = [\"qwne\"]\n[model.qwen]\nplugin = \"p\"\n", "did you mean \"qwen\""},
     };

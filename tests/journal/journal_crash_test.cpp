@@ -155,6 +155,7 @@ TEST_CASE("whichever call of an append fails, what was acknowledged is there onc
     for (const Errc code : {Errc::io, Errc::full}) {
         for (std::uint64_t nth = 1; nth < 200; ++nth) {
             JournalFixture f;
+            f.os.skip_syncs(true);
             std::set<std::string> acknowledged;
             bool struck = false;
             {
@@ -210,6 +211,7 @@ TEST_CASE("whichever call of opening fails, the journal says so or works, and lo
           "[journal]") {
     for (std::uint64_t nth = 1; nth < 100; ++nth) {
         JournalFixture f;
+        f.os.skip_syncs(true);
         must(f.open()->append(f.entry("one", "one")));
         append_raw(f, "{\"half");
         f.os.fail_call(nth);

@@ -35,6 +35,9 @@ class FaultOs final : public Os {
     void fail_syncs(bool on) { fail_syncs_ = on; }
     /// Every write, and every file that would be made, fails with `full`.
     void fill_disk(bool on) { disk_full_ = on; }
+    /// Syncs succeed at once without reaching the disk: for tests of many rounds that are about
+    /// something else.
+    void skip_syncs(bool on) { skip_syncs_ = on; }
     void heal() {
         fails_at_ = 0;
         until_ = 0;
@@ -84,11 +87,17 @@ class FaultOs final : public Os {
     }
     Result<> data_sync(int fd) override {
         ++syncs_;
-        return struck_now() || fail_syncs_ ? Result<>(error("sync")) : real_.data_sync(fd);
+        if (struck_now() || fail_syncs_) {
+            return error("sync");
+        }
+        return skip_syncs_ ? Result<>() : real_.data_sync(fd);
     }
     Result<> full_sync(int fd) override {
         ++syncs_;
-        return struck_now() || fail_syncs_ ? Result<>(error("sync")) : real_.full_sync(fd);
+        if (struck_now() || fail_syncs_) {
+            return error("sync");
+        }
+        return skip_syncs_ ? Result<>() : real_.full_sync(fd);
     }
     Result<> truncate(int fd, std::uint64_t bytes) override {
         return struck_now() ? Result<>(error("cut")) : real_.truncate(fd, bytes);
@@ -145,6 +154,7 @@ class FaultOs final : public Os {
     std::atomic<std::uint64_t> until_{0};
     std::atomic<Errc> code_{Errc::io};
     std::atomic<bool> fail_syncs_{false};
+    std::atomic<bool> skip_syncs_{false};
     std::atomic<bool> disk_full_{false};
 };
 
