@@ -32,6 +32,7 @@ struct LiveCall {
     /// The model whose turn runs in this call, so that a cancel reaches it.
     std::atomic<const daybook_model*> running_model = nullptr;
     std::atomic<bool> stream_closed = false;
+    bool over = false;  ///< its last message is out; guarded by HostLink's send lock
 
     /// DAYBOOK_OK, or why the call must end. Never goes back.
     [[nodiscard]] daybook_status stop_reason() const;

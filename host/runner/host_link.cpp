@@ -11,27 +11,41 @@ Result<> HostLink::send(const channel::Message& message) {
     return channel::send_blocking(socket_, message);
 }
 
+Result<> HostLink::send_of(const LiveCall& call, const channel::Message& message) {
+    const std::scoped_lock lock(send_mutex_);
+    if (call.over) {
+        return Error(Errc::not_found, "the call is over");
+    }
+    return channel::send_blocking(socket_, message);
+}
+
+Result<> HostLink::send_last(LiveCall& call, const channel::Message& message) {
+    const std::scoped_lock lock(send_mutex_);
+    call.over = true;
+    return channel::send_blocking(socket_, message);
+}
+
 HostLink::Reply HostLink::refusal(daybook_status status, std::string_view message) {
     return {
         status,
         json::ObjectWriter().add("error", name_of(errc_of(status))).add("message", message).str()};
 }
 
-HostLink::Reply HostLink::ask(channel::CallId call,
+HostLink::Reply HostLink::ask(const LiveCall& call,
                               std::string_view verb,
                               std::initializer_list<std::string_view> arguments) {
     std::int64_t request = 0;
     {
         const std::scoped_lock lock(mutex_);
         request = next_request_++;
-        waiting_[request].call = call;
+        waiting_[request].call = call.id;
     }
     channel::FieldWriter fields;
     fields.add_number(request).add(verb);
     for (const std::string_view argument : arguments) {
         fields.add(argument);
     }
-    if (auto sent = send({channel::MessageType::verb, call, fields.take()}); !sent) {
+    if (auto sent = send_of(call, {channel::MessageType::verb, call.id, fields.take()}); !sent) {
         const std::scoped_lock lock(mutex_);
         waiting_.erase(request);
         return refusal(static_cast<daybook_status>(sent.error().code()), sent.error().message());

@@ -15,6 +15,7 @@
 #include <daybook/result.hpp>
 
 #include "host/plugin/channel.hpp"
+#include "host/runner/call_table.hpp"
 
 namespace daybook::runner {
 
@@ -32,10 +33,16 @@ class HostLink {
     /// Sends a whole message; blocks while the host does not read. Errors: unavailable (the host is
     /// gone), full.
     Result<> send(const channel::Message& message);
+    /// Sends a message of a call, unless the call's last one is out: the host ends a runner that
+    /// speaks of a call that is over, and a thread of the plugin must not bring that about by
+    /// asking a moment too late. Errors: also not_found.
+    Result<> send_of(const LiveCall& call, const channel::Message& message);
+    /// Sends the last message of a call.
+    Result<> send_last(LiveCall& call, const channel::Message& message);
     /// Asks a verb of the host for a call and waits for the answer. The wait ends with the answer,
     /// with the call, or with the process: the host answers every request of a live call, and kills
     /// a runner past its deadline.
-    Reply ask(channel::CallId call,
+    Reply ask(const LiveCall& call,
               std::string_view verb,
               std::initializer_list<std::string_view> arguments);
     /// Hands the host's answer to whoever waits for it; an answer to a call that is over is
@@ -54,7 +61,8 @@ class HostLink {
     };
 
     int socket_;
-    std::mutex send_mutex_;  // one message's frames follow each other
+    std::mutex send_mutex_;  // guards the socket and LiveCall::over: one message's frames follow
+                             // each other
     std::mutex mutex_;       // guards waiting_ and next_request_
     std::condition_variable answered_;
     std::map<std::int64_t, Waiting> waiting_;

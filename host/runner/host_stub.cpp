@@ -34,15 +34,17 @@ std::shared_ptr<LiveCall> live(daybook_call* handle) {
     return call;
 }
 
-void send(channel::MessageType type, channel::CallId call, channel::FieldWriter& fields) {
-    // A host that is gone is noticed by the reader, which ends the process.
-    static_cast<void>(g_context->link.send({type, call, fields.take()}));
-}
+// What these send may find the host gone; the reader notices that and ends the process.
 
 void log_line(std::int32_t level, std::string_view message, std::string_view fields_json) {
     channel::FieldWriter fields;
     fields.add_number(level).add(message).add(fields_json);
-    send(channel::MessageType::log, g_context->running, fields);
+    channel::Message line{channel::MessageType::log, g_context->running, fields.take()};
+    const auto call = g_context->calls.find(line.call);
+    if (!call || !g_context->link.send_of(*call, line)) {
+        line.call = 0;
+        static_cast<void>(g_context->link.send(line));
+    }
 }
 
 /// Asks the host and hands its answer to the sink.
@@ -52,7 +54,7 @@ daybook_status relay(daybook_call* handle,
                      void* to,
                      daybook_sink sink) {
     const auto call = live(handle);
-    const HostLink::Reply reply = call ? g_context->link.ask(call->id, verb, arguments)
+    const HostLink::Reply reply = call ? g_context->link.ask(*call, verb, arguments)
                                        : HostLink::refusal(DAYBOOK_NOT_FOUND, "the call is over");
     if (sink != nullptr) {
         sink(to, {reply.body.data(), reply.body.size()});
@@ -80,7 +82,8 @@ void host_progress(daybook_call* handle, daybook_str text) noexcept {
     if (const auto call = live(handle)) {
         channel::FieldWriter fields;
         fields.add(view(text, kMaxProgressBytes));
-        send(channel::MessageType::progress, call->id, fields);
+        static_cast<void>(g_context->link.send_of(
+            *call, {channel::MessageType::progress, call->id, fields.take()}));
     }
 }
 
@@ -283,7 +286,8 @@ daybook_status emit(void* ctx, channel::FieldWriter& fields, bool closes = false
         ++g_context->misbehaved;
         return DAYBOOK_INVALID;
     }
-    auto sent = g_context->link.send({channel::MessageType::event, call->id, fields.take()});
+    auto sent =
+        g_context->link.send_of(*call, {channel::MessageType::event, call->id, fields.take()});
     return sent ? DAYBOOK_OK : static_cast<daybook_status>(sent.error().code());
 }
 

@@ -136,7 +136,7 @@ Result<> Server::take_call(channel::Message message) {
     }
     fail(*call, DAYBOOK_BUSY, "the plugin has " + std::to_string(kMaxQueued) + " calls waiting");
     calls_.remove(call->id);
-    static_cast<void>(link_.send(*call->take_outcome()));
+    static_cast<void>(link_.send_last(*call, *call->take_outcome()));
     return {};
 }
 
@@ -233,13 +233,13 @@ void Server::run_call(Work& work) {
     // From here on the plugin's pointer is worth nothing; only then does the host learn that the
     // call is over.
     calls_.remove(call.id);
-    link_.abandon(call.id);
     context_.running = 0;
     fail(call,
          status == DAYBOOK_OK ? DAYBOOK_INTERNAL : status,
          "the plugin returned no result");  // unless it did
-    if (auto sent = link_.send(*call.take_outcome());
-        !sent && sent.error().code() == Errc::unavailable) {
+    const auto sent = link_.send_last(call, *call.take_outcome());
+    link_.abandon(call.id);  // whoever of the plugin's threads still waits
+    if (!sent && sent.error().code() == Errc::unavailable) {
         ::_exit(0);
     }
 }

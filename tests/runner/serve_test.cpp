@@ -189,6 +189,39 @@ TEST_CASE("a thread that asks after the call ended is told that there is no such
     CHECK_FALSE(reached);
 }
 
+TEST_CASE("nothing is said of a call after its last message", "[runner]") {
+    // The host ends a runner that speaks of a call that is over; threads that ask at the last
+    // moment must not do it.
+    const World world;
+    RunnerDriver runner(world, "writer");
+    REQUIRE(runner.open().empty());
+    for (int i = 0; i < 100; ++i) {
+        const auto call =
+            runner.start_call("tool", "write_any", R"({"path":"notes/a.md","race":true})");
+        const auto ended = runner.finish(call, [](const auto&, const auto&) {
+            return std::pair<std::int64_t, std::string>{DAYBOOK_OK, "{}"};
+        });
+        REQUIRE(ended.has_value());
+        // Until the next call's message comes: whatever of this call came late would be read before
+        // it.
+        const auto next = runner.start_call("tool", "list_any", "{}");
+        while (true) {
+            const auto message = runner.receive();
+            REQUIRE(message.has_value());
+            REQUIRE(message->call != call);
+            if (message->type == channel::MessageType::verb) {
+                channel::FieldWriter reply;
+                reply.add_number(number_of(fields_of(message->payload).at(0)))
+                    .add_number(DAYBOOK_OK)
+                    .add("[]");
+                runner.send(channel::MessageType::verb_reply, next, reply.take());
+            } else if (message->type == channel::MessageType::result) {
+                break;
+            }
+        }
+    }
+}
+
 TEST_CASE("exceptions end the call and not the process", "[runner]") {
     const World world;
     RunnerDriver runner(world, "crash");

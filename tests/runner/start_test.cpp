@@ -1,7 +1,9 @@
 // Start: the walls are reported, and every way of not starting has its sentence.
 #include <algorithm>
+#include <signal.h>
 #include <string>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "host/format/json.hpp"
@@ -161,4 +163,15 @@ TEST_CASE("a kernel without a wall is refused unless the owner accepts it", "[ru
                    Contains("seccomp: this kernel offers no system call filter"));
         CHECK(unfiltered.wait_end() == 73);
     }
+}
+
+TEST_CASE("attach-wait stops before the walls until a debugger continues it", "[runner]") {
+    const World world;
+    RunnerDriver runner(world, "echo", {.arguments = {"--attach-wait"}});
+    int status = 0;
+    REQUIRE(::waitpid(runner.pid(), &status, WUNTRACED) == runner.pid());
+    REQUIRE(WIFSTOPPED(status));
+    REQUIRE(::kill(runner.pid(), SIGCONT) == 0);
+    CHECK(runner.open().empty());
+    CHECK(runner.call("echo", "{}")->ok);
 }
