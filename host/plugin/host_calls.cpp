@@ -14,6 +14,8 @@ namespace {
 
 using Arguments = std::vector<std::string>;
 
+/// The segment whose hours a plugin is told; a calendar without it tells all hours.
+constexpr std::string_view kSegment = "cash";
 constexpr std::size_t kMaxKey = 200;
 constexpr std::size_t kMaxJournalData = 32UL * 1024;
 constexpr std::array<std::string_view, 4> kJournalTypes{"order", "refusal", "fill", "cancel"};
@@ -100,6 +102,13 @@ bool is_key_text(std::string_view text) {
            std::none_of(text.begin(), text.end(), [](char c) {
                return static_cast<unsigned char>(c) < 0x20;
            });
+}
+
+/// Keys are one space for the whole journal: a plugin's stay below its own name, so that it can
+/// take neither another plugin's nor one of the host's ("intent:…", "rollover:…"), whose record
+/// would then be dropped as a repeat.
+std::string own_key(const std::string& plugin, const std::string& key) {
+    return key.starts_with(plugin + ":") ? key : plugin + ":" + key;
 }
 
 std::string_view name_of(Market market) {
@@ -244,7 +253,7 @@ Result<std::string> serve_clock(const VerbContext& context,
         return std::to_string(now.time_since_epoch().count());
     }
     if (function == "describe") {
-        const auto sessions = context.calendar.sessions(context.day);
+        const auto sessions = context.calendar.sessions(context.day, kSegment);
         Json out = Json::object();
         out.set("now", context.zone.local(now))
             .set("day", context.day.str())
@@ -265,7 +274,7 @@ Result<std::string> serve_clock(const VerbContext& context,
         if (!day) {
             return day.error().during(verb);
         }
-        const auto sessions = context.calendar.sessions(*day);
+        const auto sessions = context.calendar.sessions(*day, kSegment);
         Json out = Json::object();
         out.set("day", day->str())
             .set("trading_day", context.calendar.is_trading_day(*day))
@@ -324,7 +333,7 @@ Result<std::string> serve_journal(const VerbContext& context,
     entry.by = leash.plugin;
     entry.session = context.session;
     entry.turn = context.turn;
-    entry.key = key;
+    entry.key = own_key(leash.plugin, key);
     entry.order = order;
     entry.data = masked(*data);
     auto record = context.journal.append(std::move(entry));

@@ -214,26 +214,26 @@ void RunnerProcess::Impl::begin_drain() {
 
 /// Stops the process when it has had no call for `idle`, else looks again when that could be so.
 void RunnerProcess::Impl::check_idle() {
-    std::chrono::nanoseconds again =
-        std::max<std::chrono::nanoseconds>(settings.idle, kShortestIdleCheck);
+    using Nanoseconds = std::chrono::nanoseconds;
+    Nanoseconds again = settings.idle;
     bool is_idle = false;
     {
         const std::lock_guard guard(mutex);
         if (calls.empty()) {
             // Whoever had it started is given the time to make the first call.
             const bool is_new = next_call == first_call;
-            const auto allowed =
-                is_new ? std::max<std::chrono::nanoseconds>(settings.idle, kFirstCallGrace)
-                       : std::chrono::nanoseconds(settings.idle);
+            const auto allowed = is_new ? std::max<Nanoseconds>(settings.idle, kFirstCallGrace)
+                                        : Nanoseconds(settings.idle);
             const auto since = std::chrono::steady_clock::now() - last_activity;
             is_idle = since >= allowed;
-            again = allowed - since;
+            again = std::min<Nanoseconds>(again, allowed - since);
             if (is_idle) {
                 // At once: from here on no call is attached to it.
                 status.state = RunnerState::draining;
             }
         }
     }
+    again = std::max<Nanoseconds>(again, kShortestIdleCheck);
     if (is_idle) {
         begin_drain();
         return;

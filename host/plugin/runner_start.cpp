@@ -264,7 +264,13 @@ void RunnerProcess::Impl::on_start_failed(const channel::Message& message) {
         protocol_fault("a start_failed message that is malformed or out of turn");
         return;
     }
-    refuse_start(who + ": start step " + printable(*step, 40) + ": " + printable(*reason, 1000));
+    std::string text = printable(*reason, 2000);
+    // The runner knows the copy; people know the file.
+    if (const std::size_t at = text.find(plugin.module.string()); at != std::string::npos) {
+        text.replace(at, plugin.module.string().size(), plugin.file.string());
+    }
+    const bool names_itself = text.starts_with("plugin \"");
+    refuse_start(names_itself ? text : who + ": start step " + printable(*step, 40) + ": " + text);
 }
 
 /// The process is ended; on_exit() makes the refusal known.
