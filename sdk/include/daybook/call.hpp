@@ -228,7 +228,8 @@ class Call {
         }
     }
     [[nodiscard]] bool is_cancelled() const noexcept { return host().cancelled(call_) != 0; }
-    /// When the call must be over (CLOCK_MONOTONIC, which is std::chrono::steady_clock); max() = no deadline.
+    /// When the call must be over (CLOCK_MONOTONIC, which is std::chrono::steady_clock); max() = no
+    /// deadline.
     [[nodiscard]] std::chrono::steady_clock::time_point deadline() const noexcept {
         using Time = std::chrono::steady_clock::time_point;
         const std::int64_t at = host().deadline_ns(call_);

@@ -12,7 +12,8 @@
 
 namespace daybook {
 
-/// What went wrong, to branch on. The rows and numbers are those of DAYBOOK_STATUS_TABLE (status.h).
+/// What went wrong, to branch on. The rows and numbers are those of DAYBOOK_STATUS_TABLE
+/// (status.h).
 enum class Errc : std::int32_t {
     ok = DAYBOOK_OK,
     invalid = DAYBOOK_INVALID,
@@ -69,8 +70,7 @@ class Error {
 template <class T = std::monostate>
 class [[nodiscard]] Result {
   public:
-    Result()
-        requires std::is_same_v<T, std::monostate>
+    Result() requires std::is_same_v<T, std::monostate>
     = default;
     // Implicit on purpose: `return value;` and `return Error(...);` both read as the outcome.
     Result(T value)  // NOLINT(google-explicit-constructor)
@@ -138,30 +138,54 @@ inline int exit_code_of(Errc code) noexcept {
 
 inline std::string_view name_of(Errc code) noexcept {
     switch (code) {
-        case Errc::ok: return "ok";
-        case Errc::invalid: return "invalid";
-        case Errc::not_found: return "not_found";
-        case Errc::refused: return "refused";
-        case Errc::deadline: return "deadline";
-        case Errc::cancelled: return "cancelled";
-        case Errc::unavailable: return "unavailable";
-        case Errc::rate_limited: return "rate_limited";
-        case Errc::context_full: return "context_full";
-        case Errc::auth: return "auth";
-        case Errc::unsupported: return "unsupported";
-        case Errc::conflict: return "conflict";
-        case Errc::busy: return "busy";
-        case Errc::no_checkpoint: return "no_checkpoint";
-        case Errc::io: return "io";
-        case Errc::corrupt: return "corrupt";
-        case Errc::full: return "full";
-        case Errc::plugin_crashed: return "plugin_crashed";
-        case Errc::plugin_protocol: return "plugin_protocol";
-        case Errc::model_fault: return "model_fault";
-        case Errc::truncated: return "truncated";
-        case Errc::lost_connection: return "lost_connection";
-        case Errc::no_answer: return "no_answer";
-        case Errc::internal: break;
+        case Errc::ok:
+            return "ok";
+        case Errc::invalid:
+            return "invalid";
+        case Errc::not_found:
+            return "not_found";
+        case Errc::refused:
+            return "refused";
+        case Errc::deadline:
+            return "deadline";
+        case Errc::cancelled:
+            return "cancelled";
+        case Errc::unavailable:
+            return "unavailable";
+        case Errc::rate_limited:
+            return "rate_limited";
+        case Errc::context_full:
+            return "context_full";
+        case Errc::auth:
+            return "auth";
+        case Errc::unsupported:
+            return "unsupported";
+        case Errc::conflict:
+            return "conflict";
+        case Errc::busy:
+            return "busy";
+        case Errc::no_checkpoint:
+            return "no_checkpoint";
+        case Errc::io:
+            return "io";
+        case Errc::corrupt:
+            return "corrupt";
+        case Errc::full:
+            return "full";
+        case Errc::plugin_crashed:
+            return "plugin_crashed";
+        case Errc::plugin_protocol:
+            return "plugin_protocol";
+        case Errc::model_fault:
+            return "model_fault";
+        case Errc::truncated:
+            return "truncated";
+        case Errc::lost_connection:
+            return "lost_connection";
+        case Errc::no_answer:
+            return "no_answer";
+        case Errc::internal:
+            break;
     }
     return "internal";
 }
