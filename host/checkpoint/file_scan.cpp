@@ -101,52 +101,82 @@ std::string_view refused_name(std::string_view name) {
     return "";
 }
 
-Error refused_target(std::string_view path, std::string_view rule) {
-    return Error(Errc::refused, "write " + printable(path) + ": " + std::string(rule));
+/// What is about to be done with a file, for messages and for saying no.
+struct Target {
+    std::string_view path;
+    std::string_view doing;
+    [[nodiscard]] Error refused(std::string_view rule) const {
+        return Error(Errc::refused,
+                     std::string(doing) + " " + printable(path) + ": " + std::string(rule));
+    }
+};
+
+/// nullopt: there is no such file. The status may say 0 links: the file was replaced meanwhile.
+Result<std::optional<StableRead>> read_once(Os& os, int desk_dir, const Target& target) {
+    constexpr std::string_view kLinks = "the file has more than one hard link";
+    auto found = os.stat_beneath(desk_dir, target.path);
+    if (!found) {
+        return found.error().code() == Errc::not_found
+                   ? Result<std::optional<StableRead>>(std::nullopt)
+                   : found.error();
+    }
+    if (!S_ISREG(found->st_mode)) {
+        return target.refused(S_ISLNK(found->st_mode) ? "it is a symbolic link"
+                                                      : "it is not a regular file");
+    }
+    if (found->st_nlink > 1) {
+        return target.refused(kLinks);
+    }
+    auto read = read_stable(os, desk_dir, target.path, kMaxStoredFile);
+    if (!read) {
+        const Errc code = read.error().code();
+        if (code == Errc::not_found) {
+            return std::optional<StableRead>();
+        }
+        return code == Errc::full ? target.refused("the file is over 8 MB") : read.error();
+    }
+    if (read->status.st_nlink > 1) {
+        return target.refused(kLinks);
+    }
+    return std::optional<StableRead>(std::move(*read));
+}
+
+std::optional<FileOnDisk> to_file_on_disk(std::optional<StableRead> read) {
+    if (!read) {
+        return std::nullopt;
+    }
+    return FileOnDisk{std::move(read->content), read->status.st_mode & 07777U};
 }
 
 }  // namespace
 
-Result<std::optional<FileOnDisk>> read_target(Os& os, int desk_dir, std::string_view path) {
+Result<std::optional<FileOnDisk>> read_target(Os& os,
+                                              int desk_dir,
+                                              std::string_view path,
+                                              std::string_view doing) {
+    const Target target{path, doing};
     for (std::string_view rest = path; !rest.empty();) {
         const std::size_t slash = std::min(rest.find('/'), rest.size());
         const std::string_view name = rest.substr(0, slash);
         const std::string_view rule = refused_name(name);
         if (!rule.empty()) {
-            return refused_target(path, rule);
+            return target.refused(rule);
         }
         if (is_passing_name(name)) {
-            return refused_target(path, "the name is that of an editor's temporary file");
+            return target.refused("the name is that of an editor's temporary file");
         }
         rest.remove_prefix(std::min(slash + 1, rest.size()));
     }
-    auto found = os.stat_beneath(desk_dir, path);
-    if (!found) {
-        if (found.error().code() == Errc::not_found) {
-            return std::optional<FileOnDisk>();
+    for (int attempt = 0; attempt < kReadAttempts; ++attempt) {
+        auto file = read_once(os, desk_dir, target);
+        if (!file || !*file || (*file)->status.st_nlink == 1) {
+            return file ? to_file_on_disk(std::move(*file))
+                        : Result<std::optional<FileOnDisk>>(file.error());
         }
-        return found.error();
+        // Another file was put in its place between opening and looking: what was read has no name
+        // any more.
     }
-    if (!S_ISREG(found->st_mode)) {
-        return refused_target(
-            path, S_ISLNK(found->st_mode) ? "it is a symbolic link" : "it is not a regular file");
-    }
-    if (found->st_nlink != 1) {
-        return refused_target(path, "the file has more than one hard link");
-    }
-    auto read = read_stable(os, desk_dir, path, kMaxStoredFile);
-    if (!read) {
-        const Errc code = read.error().code();
-        if (code == Errc::not_found) {
-            return std::optional<FileOnDisk>();
-        }
-        return code == Errc::full ? refused_target(path, "the file is over 8 MB") : read.error();
-    }
-    if (read->status.st_nlink != 1) {
-        return refused_target(path, "the file has more than one hard link");
-    }
-    return std::optional<FileOnDisk>(
-        FileOnDisk{std::move(read->content), read->status.st_mode & 07777U});
+    return Error(Errc::busy, "read " + printable(path) + ": it is replaced again and again");
 }
 
 FileScan::Stamp FileScan::stamp_of(const struct stat& status) {

@@ -33,10 +33,13 @@ struct FileOnDisk {
     }
 };
 
-/// Reads a file that is about to be written. nullopt: it does not exist.
+/// Reads a file that is about to be written. nullopt: it does not exist. `doing` is for messages.
 /// Errors: refused (not a regular file, a link, more than one link, too large, a name that is not
 /// stored), busy (it keeps changing), io.
-Result<std::optional<FileOnDisk>> read_target(Os& os, int desk_dir, std::string_view path);
+Result<std::optional<FileOnDisk>> read_target(Os& os,
+                                              int desk_dir,
+                                              std::string_view path,
+                                              std::string_view doing = "write");
 
 class FileScan {
   public:

@@ -66,6 +66,9 @@ Result<std::optional<struct stat>> FileSwap::target_status(const DeskPath& path)
     if (!S_ISREG(status->st_mode)) {
         return Error(Errc::refused, doing(path) + ": not a regular file");
     }
+    if (status->st_nlink == 0) {
+        return owner_was_there(path);  // replaced while we looked
+    }
     if (status->st_nlink != 1) {
         return Error(Errc::refused, doing(path) + ": the file has more than one hard link");
     }

@@ -14,7 +14,10 @@ constexpr int kMaxDepth = 16;
 }  // namespace
 
 Result<std::string> WriteGate::read(ShownFiles& shown, const DeskPath& path) {
-    auto content = read_file(os_, desk_dir_, path.str(), kMaxOtherFile);
+    // An own file is replaced by renaming: read through what copes with that. The owner's other
+    // files are only read.
+    auto content =
+        path.is_own() ? read_own(path) : read_file(os_, desk_dir_, path.str(), kMaxOtherFile);
     if (content) {
         if (path.is_own()) {
             shown.remember(path, sha256_hex(*content));
@@ -25,6 +28,17 @@ Result<std::string> WriteGate::read(ShownFiles& shown, const DeskPath& path) {
         shown.remember(path, "");
     }
     return content.error();
+}
+
+Result<std::string> WriteGate::read_own(const DeskPath& path) {
+    auto content = read_current(path, "read");
+    if (!content) {
+        return content.error();
+    }
+    if (!*content) {
+        return Error(Errc::not_found, "read " + path.str() + ": there is no such file");
+    }
+    return std::move(**content);
 }
 
 Result<std::vector<WriteGate::Listed>> WriteGate::list(std::string_view folder) {
@@ -88,9 +102,9 @@ Result<WriteReceipt> WriteGate::restore_file(const Checkpoint& from,
     if (!then) {
         return then.error();
     }
-    auto current = read_current(path);
+    auto current = read_current(path, "restore");
     if (!current) {
-        return current.error().during(doing);
+        return current.error();
     }
     Planned planned;
     planned.before = std::move(*current);

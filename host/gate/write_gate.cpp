@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "host/checkpoint/file_scan.hpp"
 #include "host/format/sha256.hpp"
 #include "host/gate/content_rules.hpp"
 #include "host/os/utf8.hpp"
@@ -102,19 +103,21 @@ Result<> WriteGate::check_open(const DeskPath& path) const {
     return {};
 }
 
-Result<std::optional<std::string>> WriteGate::read_current(const DeskPath& path) {
-    auto content = read_file(os_, desk_dir_, path.str(), kMaxOtherFile);
-    if (content) {
-        return std::optional<std::string>(std::move(*content));
+Result<std::optional<std::string>> WriteGate::read_current(const DeskPath& path,
+                                                           std::string_view verb) {
+    auto file = read_target(os_, desk_dir_, path.str(), verb);
+    if (!file) {
+        return file.error();
     }
-    if (content.error().code() == Errc::not_found) {
+    if (!*file) {
         return std::optional<std::string>();
     }
-    return content.error().code() == Errc::full
-               ? Error(Errc::refused,
-                       doing(path) + ": the file has more than " + std::to_string(kMaxOtherFile) +
-                           " bytes")
-               : content.error().during(doing(path));
+    if ((*file)->content.size() > kMaxOtherFile) {
+        return Error(Errc::refused,
+                     std::string(verb) + " " + path.str() + ": the file has more than " +
+                         std::to_string(kMaxOtherFile) + " bytes");
+    }
+    return std::optional<std::string>(std::move((*file)->content));
 }
 
 std::optional<WriteGate::Refusal> WriteGate::check_request(const WriteRequest& request) const {
@@ -401,8 +404,9 @@ Result<WriteReceipt> WriteGate::write(Leash& leash,
     }
     Plan plan_or_refusal = plan(shown, request);
     if (const auto* refusal = std::get_if<Refusal>(&plan_or_refusal)) {
-        if (refusal->error.code() == Errc::io) {
-            return refusal->error;
+        if (refusal->error.code() == Errc::io || refusal->error.code() == Errc::busy) {
+            return refusal
+                ->error;  // no rule: the disk, or somebody who saves the file again and again
         }
         Refusal told = *refusal;
         if (told.keep_both) {

@@ -131,7 +131,9 @@ class WriteGate {
                                       const std::optional<std::string>& before) const;
     std::optional<Refusal> compose(const WriteRequest& request, Planned& planned) const;
     Result<> check_open(const DeskPath& path) const;
-    Result<std::optional<std::string>> read_current(const DeskPath& path);
+    Result<std::string> read_own(const DeskPath& path);
+    Result<std::optional<std::string>> read_current(const DeskPath& path,
+                                                    std::string_view verb = "write");
     Result<> put(const DeskPath& path,
                  std::string_view expected,
                  const std::optional<std::string>& content);
