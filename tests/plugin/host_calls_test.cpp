@@ -202,7 +202,7 @@ TEST_CASE("the clock tells the desk's day, the market and its sessions", "[plugi
     CHECK(now["zone"].as_string() == "Asia/Kolkata");
     CHECK(now["market"].as_string() == "open");
     REQUIRE_FALSE(now["sessions"].items().empty());
-    CHECK(now["sessions"].items()[0].dump() == R"({"open":"09:15","close":"15:30"})");
+    CHECK(now["sessions"].items()[0].dump() == R"({"open":"09:15","close":"15:35"})");
     CHECK(now["next_open"].as_string().starts_with("2026-10-21T09:15:00"));
     const auto sunday =
         must(Json::parse(must(turn.ask(leash, "clock/1.sessions", {"2026-10-18"}))));
