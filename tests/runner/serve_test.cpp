@@ -247,7 +247,11 @@ TEST_CASE("a crash is seen as the end of the channel and of the process", "[runn
         CHECK_FALSE(runner.call(tool, "{}").has_value());
         return runner.wait_end();
     };
+#ifdef DAYBOOK_UNDER_SANITIZER
+    CHECK(end_of("segv") != 0);  // the sanitizer reports the fault and exits
+#else
     CHECK(end_of("segv") == -SIGSEGV);
+#endif
     CHECK(end_of("abort") == -SIGABRT);
     CHECK(end_of("throw_raw") == -SIGABRT);
     CHECK(end_of("exit0") == 0);
