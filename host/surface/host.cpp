@@ -82,6 +82,10 @@ Result<std::unique_ptr<Host>> Host::open(const Needs& needs, Config config) {
                      .log = [&log = needs.log](int level, const std::string& line) {
                          log.write(level_of(level), line);
                      }});
+    for (const std::string& change : host->registry_->changes()) {
+        needs.log.info("plugins changed since the last start: " + change);
+        host->record("plugin", Json::object().set("what", "changed").set("text", change));
+    }
     for (const auto& [name, plugin] : host->registry_->plugins()) {
         if (!plugin.refused.empty()) {
             needs.log.error("plugin refused plugin=" + name + " reason=" + plugin.refused);

@@ -1,29 +1,29 @@
 #include "host/surface/runner_probe.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "host/plugin/call.hpp"
 #include "host/plugin/desk_inbox.hpp"
 #include "host/surface/host.hpp"
-#include "host/turn/runners.hpp"
 
 namespace daybook {
 namespace {
 
 constexpr std::chrono::milliseconds kProbeTimeout{5000};
 
-RunnerSettings settings_for(const Host& host, const Desk& desk, const PluginEntry& plugin) {
-    const auto& overlays = desk.config().plugin_config;
-    const auto overlay = overlays.find(plugin.config.name);
+Result<RunnerSettings> settings_for(const Host& host, const Desk& desk, const PluginEntry& plugin) {
+    auto config = host.registry().config_of(plugin, desk.config());
+    if (!config) {
+        return config.error();
+    }
     RunnerSettings settings;
     settings.program = host.needs().places.runner;
     settings.desk_dir = host.needs().state.path() / "workspace" / desk.name();
     settings.desk = desk.name();
     settings.zone = desk.zone().name();
     settings.reads = desk.config().reads;
-    settings.config_json =
-        merged_config(plugin.config.config, overlay == overlays.end() ? Json() : overlay->second)
-            .dump();
+    settings.config_json = config->dump();
     settings.isolation = host.config().host.isolation;
     settings.probe_file = host.needs().state.path() / "format";
     settings.breaker = false;
@@ -44,8 +44,12 @@ class NoVerbs final : public VerbServer {
 }  // namespace
 
 Result<ProbeOutcome> probe_walls(Host& host, const Desk& desk, const PluginEntry& plugin) {
+    auto settings = settings_for(host, desk, plugin);
+    if (!settings) {
+        return settings.error();
+    }
     DeskInbox inbox;
-    RunnerProcess runner(host.needs().loop, inbox, plugin, settings_for(host, desk, plugin), {});
+    RunnerProcess runner(host.needs().loop, inbox, plugin, std::move(*settings), {});
     auto ready = runner.ensure_ready(std::chrono::steady_clock::now() + kProbeTimeout);
     if (!ready) {
         return ready.error();
@@ -63,8 +67,12 @@ Result<> probe_model(Host& host,
         return Error(Errc::unsupported, "plugin " + plugin.config.name + " offers no model");
     }
     const bool named = std::find(offered.begin(), offered.end(), model) != offered.end();
+    auto settings = settings_for(host, desk, plugin);
+    if (!settings) {
+        return settings.error();
+    }
     DeskInbox inbox;
-    RunnerProcess runner(host.needs().loop, inbox, plugin, settings_for(host, desk, plugin), {});
+    RunnerProcess runner(host.needs().loop, inbox, plugin, std::move(*settings), {});
     Leash leash;
     leash.desk = desk.name();
     leash.plugin = plugin.config.name;
