@@ -47,7 +47,6 @@ class CallInFlight {
     CallOutcome run(std::chrono::milliseconds cancel_grace);
 
   private:
-    Result<> wait_ready();
     Result<> begin();
     void end_early(Errc code, const std::string& why, std::chrono::milliseconds cancel_grace);
     void take(const Message& message);
@@ -104,25 +103,6 @@ CallOutcome CallInFlight::run(std::chrono::milliseconds cancel_grace) {
     return std::move(outcome_);
 }
 
-/// In slices, so that a cancel is seen while a runner starts.
-Result<> CallInFlight::wait_ready() {
-    while (true) {
-        const SteadyTime until = std::min(leash_.deadline, now() + kCancelPoll);
-        auto ready = runner_.ensure_ready(until);
-        if (ready) {
-            return ready;
-        }
-        const RunnerState state = runner_.status().state;
-        const bool is_coming = state == RunnerState::starting || state == RunnerState::draining;
-        if (ready.error().code() != Errc::deadline || !is_coming || now() >= leash_.deadline) {
-            return ready;
-        }
-        if (is_cancelled()) {
-            return Error(Errc::cancelled, what_ + ": cancelled before it began");
-        }
-    }
-}
-
 Result<> CallInFlight::begin() {
     if (runner_.is_busy()) {
         return Error(
@@ -133,7 +113,7 @@ Result<> CallInFlight::begin() {
     }
     Error last(Errc::unavailable, what_ + ": did not start");
     for (int attempt = 0; attempt < kMostAttempts && now() < leash_.deadline; ++attempt) {
-        if (auto ready = wait_ready(); !ready) {
+        if (auto ready = runner_.ensure_ready(leash_.deadline, watch_.is_cancelled); !ready) {
             return ready;
         }
         call_ = runner_.attach({[this](const Message& message) { take(message); },

@@ -1,5 +1,6 @@
 #include "host/plugin/runner_process.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <filesystem>
 #include <poll.h>
@@ -18,6 +19,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr int kKillWaitMilliseconds = 5000;
+constexpr std::chrono::milliseconds kCancelPoll{50};
 
 /// Call ids start at a random place, so that an id of another runner means nothing here.
 channel::CallId random_call_id() {
@@ -215,8 +217,14 @@ void RunnerProcess::Impl::warn_of_links() {
     });
 }
 
-Result<> RunnerProcess::ensure_ready(SteadyTime deadline) {
+Result<> RunnerProcess::ensure_ready(SteadyTime deadline,
+                                     const std::function<bool()>& is_cancelled) {
     Impl& impl = *impl_;
+    const auto is_settled = [&] {
+        const std::lock_guard guard(impl.mutex);
+        return impl.status.state != RunnerState::starting &&
+               impl.status.state != RunnerState::draining;
+    };
     std::unique_lock guard(impl.mutex);
     const std::uint64_t failed_before = impl.failed_starts;
     while (impl.status.state != RunnerState::ready) {
@@ -227,6 +235,9 @@ Result<> RunnerProcess::ensure_ready(SteadyTime deadline) {
         if (auto no = impl.why_not_startable_locked(now)) {
             return *no;
         }
+        if (now >= deadline) {
+            return Error(Errc::deadline, impl.who + ": not ready before the deadline");
+        }
         if (impl.status.state == RunnerState::stopped ||
             impl.status.state == RunnerState::backoff) {
             guard.unlock();
@@ -235,16 +246,11 @@ Result<> RunnerProcess::ensure_ready(SteadyTime deadline) {
             impl.begin_start_locked(now);
         }
         guard.unlock();
-        const bool settled = impl.inbox.serve_until(
-            [&] {
-                const std::lock_guard inner(impl.mutex);
-                return impl.status.state != RunnerState::starting &&
-                       impl.status.state != RunnerState::draining;
-            },
-            deadline);
-        if (!settled) {
-            return Error(Errc::deadline, impl.who + ": not ready before the deadline");
+        if (is_cancelled && is_cancelled()) {
+            return Error(Errc::cancelled, impl.who + ": cancelled while it was starting");
         }
+        impl.inbox.serve_until(is_settled,
+                               is_cancelled ? std::min(deadline, now + kCancelPoll) : deadline);
         guard.lock();
     }
     return {};

@@ -93,7 +93,10 @@ class RunnerProcess {
     /// ready: how, and its last lines), refused (walls, ABI, descriptor: the runner's reason),
     /// deadline (also: not ready within start_timeout). Looks for links in the desk's own files
     /// before a start and names them in the log. Thread: [desk].
-    Result<> ensure_ready(SteadyTime deadline);
+    Result<> ensure_ready(SteadyTime deadline) { return ensure_ready(deadline, {}); }
+    /// The same; gives up with `cancelled` when `is_cancelled` holds, looked at every 50 ms. May be
+    /// empty.
+    Result<> ensure_ready(SteadyTime deadline, const std::function<bool()>& is_cancelled);
     /// Receives the messages of one call from now on (on the desk's thread, in order). Returns the
     /// call's id. `gone` is called once if the process ends first, with how. Thread: [desk].
     struct Receiver {
