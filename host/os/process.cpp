@@ -4,6 +4,7 @@
 #include <csignal>
 #include <cstring>
 #include <fcntl.h>
+#include <poll.h>
 #include <spawn.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -164,6 +165,10 @@ ChildProcess::~ChildProcess() {
         return;
     }
     kill();
+    // A watch makes the pidfd non-blocking, and then waitid answers EAGAIN until the child is gone.
+    pollfd ended{pidfd_.get(), POLLIN, 0};
+    while (::poll(&ended, 1, -1) < 0 && errno == EINTR) {
+    }
     siginfo_t found = {};
     while (::waitid(P_PIDFD, static_cast<id_t>(pidfd_.get()), &found, WEXITED) != 0 &&
            errno == EINTR) {

@@ -68,10 +68,10 @@ TEST_CASE("what is not understood is refused, not ignored", "[format]") {
 
 TEST_CASE("a hostile pattern takes neither time nor memory", "[format]") {
     for (const std::string& pattern : {std::string("(a{1000}){1000}"),
-                                      std::string("a{99999999}"),
-                                      std::string("((((){1000}){1000}){1000}){1000}"),
-                                      std::string(2000, 'a'),
-                                      std::string("(([a-z\\d\\w]{30}){30}){30}")}) {
+                                       std::string("a{99999999}"),
+                                       std::string("((((){1000}){1000}){1000}){1000}"),
+                                       std::string(2000, 'a'),
+                                       std::string("(([a-z\\d\\w]{30}){30}){30}")}) {
         INFO(pattern.substr(0, 40));
         const auto compiled = TextPattern::compile(pattern);
         REQUIRE(!compiled);

@@ -154,3 +154,14 @@ TEST_CASE("a child that goes out of scope or is replaced is ended", "[os]") {
     CHECK(kill(first, 0) != 0);
     CHECK(wait_end(one).code == 0);
 }
+
+TEST_CASE("a child whose end was watched without blocking leaves no zombie", "[os]") {
+    pid_t pid = -1;
+    {
+        const ChildProcess child = shell("exec sleep 1000");
+        pid = child.pid();
+        const int flags = fcntl(child.pidfd(), F_GETFL);
+        REQUIRE(fcntl(child.pidfd(), F_SETFL, flags | O_NONBLOCK) == 0);
+    }
+    CHECK(kill(pid, 0) != 0);  // a zombie would still answer
+}
