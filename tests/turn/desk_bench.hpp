@@ -142,6 +142,7 @@ class DeskBench {
 
     Desk& open() {
         close();
+        io = std::make_unique<IoThread>();
         host_dir = must(real.open_root(folder.path()));
         host_journal =
             must(Journal::open(os, clock, host_dir.get(), "journal/_host", "_host", std::nullopt));
@@ -153,7 +154,7 @@ class DeskBench {
         services = std::make_unique<DeskServices>(
             DeskServices{os,
                          clock,
-                         io.loop,
+                         io->loop,
                          *registry,
                          config,
                          *host_journal,
@@ -175,6 +176,7 @@ class DeskBench {
         registry.reset();
         host_journal.reset();
         host_dir.reset();
+        io.reset();
         events.clear();
     }
     /// Stops at once, as a crash would leave it but for what the desk's thread was just writing.
@@ -245,7 +247,7 @@ class DeskBench {
     Config config;
     DeskConfig desk_config;
     EventLog events;
-    IoThread io;
+    std::unique_ptr<IoThread> io;  ///< made by open(), so that a test may fork before it
     UniqueFd host_dir;
     std::unique_ptr<Journal> host_journal;
     std::unique_ptr<Registry> registry;
