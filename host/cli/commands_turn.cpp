@@ -190,7 +190,7 @@ int send_trigger(const Options& options, Output& output) {
                           .set("key", options.key)
                           .set("name", options.name)
                           .set("wait", options.wait)
-                          .set("stream", options.wait);
+                          .set("stream", options.wait && !output.json());
     if (options.wait) {
         return follow(connected.client(), "trigger", args, /*stream=*/true, output);
     }

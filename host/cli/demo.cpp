@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <optional>
+#include <set>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -92,6 +93,17 @@ DeskConfig demo_desk(const Places& places) {
     return desk;
 }
 
+std::vector<std::string> days_of(const std::vector<DemoTrigger>& triggers) {
+    std::vector<std::string> days;
+    for (const DemoTrigger& trigger : triggers) {
+        std::string day = trigger.at.substr(0, 10);
+        if (days.empty() || days.back() != day) {
+            days.push_back(std::move(day));
+        }
+    }
+    return days;
+}
+
 /// One run: the places, the daemon when it is ours, the connection.
 class Demo {
   public:
@@ -107,6 +119,12 @@ class Demo {
             return started;
         }
         introduce(*triggers);
+        days_ = days_of(*triggers);
+        auto done_before = keys_done(*client_, kDesk, days_);
+        if (!done_before) {
+            return done_before.error();
+        }
+        done_before_ = std::move(*done_before);
         for (const DemoTrigger& trigger : *triggers) {
             if (auto done = feed(trigger); !done) {
                 return done;
@@ -117,7 +135,7 @@ class Demo {
         if (auto moved = advance(last.substr(0, 11) + "16:00:00" + last.substr(19)); !moved) {
             return moved;
         }
-        return report(*triggers);
+        return report();
     }
 
     /// Ends the daemon when it is ours and is not to be kept.
@@ -233,6 +251,11 @@ class Demo {
     }
 
     Result<> feed(const DemoTrigger& trigger) {
+        if (done_before_.contains(trigger.key)) {
+            ++already_;
+            tell(trigger, Json::object(), /*already=*/true);
+            return {};
+        }
         if (auto moved = advance(trigger.at); !moved) {
             return moved;
         }
@@ -282,15 +305,8 @@ class Demo {
                      (outcome == "completed" || already ? answer : output_.red(answer)));
     }
 
-    Result<> report(const std::vector<DemoTrigger>& triggers) {
-        std::vector<std::string> days;
-        for (const DemoTrigger& trigger : triggers) {
-            const std::string day = trigger.at.substr(0, 10);
-            if (days.empty() || days.back() != day) {
-                days.push_back(day);
-            }
-        }
-        auto counts = count_days(*client_, kDesk, days);
+    Result<> report() {
+        auto counts = count_days(*client_, kDesk, days_);
         if (!counts) {
             return counts.error();
         }
@@ -314,6 +330,8 @@ class Demo {
     bool finished_ = false;
     std::optional<DaemonProcess> daemon_;
     std::optional<Client> client_;
+    std::vector<std::string> days_;
+    std::set<std::string> done_before_;  // keys
     Timestamp now_{};
     int ran_ = 0;
     int already_ = 0;

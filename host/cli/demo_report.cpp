@@ -90,6 +90,43 @@ Result<std::map<std::string, DemoDay>> count_days(Client& client,
     return counts;
 }
 
+Result<std::set<std::string>> keys_done(Client& client,
+                                        const std::string& desk,
+                                        const std::vector<std::string>& days) {
+    constexpr std::string_view kPrefix = "trigger:";
+    std::map<std::string, std::string> key_of;  // by the trigger's id
+    std::set<std::string> done;
+    for (const std::string& day : days) {
+        Json types = Json::array();
+        for (const char* type : {"message", "job", "alert", "fill", "turn_end"}) {
+            types.push(type);
+        }
+        auto shown = client.call("journal.show",
+                                 Json::object()
+                                     .set("desk", desk)
+                                     .set("day", day)
+                                     .set("limit", kMany)
+                                     .set("types", std::move(types)));
+        if (!shown) {
+            return shown.error();
+        }
+        for (const Json& record : (*shown)["records"].items()) {
+            const std::string& key = record["key"].as_string();
+            if (key.starts_with(kPrefix)) {
+                key_of[record["id"].as_string()] = key.substr(kPrefix.size());
+            }
+            if (record["type"].as_string() != "turn_end") {
+                continue;
+            }
+            if (const auto found = key_of.find(record["data"]["trigger"].as_string());
+                found != key_of.end()) {
+                done.insert(found->second);
+            }
+        }
+    }
+    return done;
+}
+
 Json day_json(const std::string& day, const DemoDay& counts) {
     return Json::object()
         .set("event", "day")

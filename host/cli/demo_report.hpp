@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,12 @@ struct DemoDay {
 Result<std::map<std::string, DemoDay>> count_days(Client& client,
                                                   const std::string& desk,
                                                   const std::vector<std::string>& days);
+
+/// Keys of the triggers whose turns are over, from the journals of these days. The host itself
+/// tells a key only in its newest three files. Errors: the host's.
+Result<std::set<std::string>> keys_done(Client& client,
+                                        const std::string& desk,
+                                        const std::vector<std::string>& days);
 
 [[nodiscard]] Json day_json(const std::string& day, const DemoDay& counts);
 [[nodiscard]] std::string days_table(const std::map<std::string, DemoDay>& days);
