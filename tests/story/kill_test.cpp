@@ -60,23 +60,29 @@ void tell(int pipe, const std::string& line) {
 /// What the child has acknowledged, by kind.
 using Acknowledged = std::map<std::string, std::set<std::string>>;
 
-void read_acknowledged(int pipe, Acknowledged& acknowledged) {
-    std::string text;
-    char buffer[4096];
-    for (ssize_t got = ::read(pipe, buffer, sizeof buffer); got > 0;
-         got = ::read(pipe, buffer, sizeof buffer)) {
+/// Reads what the child tells: `lines` lines, or all until its end when 0.
+void read_lines(int pipe, std::size_t lines, std::string& text) {
+    char buffer[256];
+    while (lines == 0 ||
+           static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n')) < lines) {
+        struct pollfd ready = {pipe, POLLIN, 0};
+        if (::poll(&ready, 1, 20000) != 1) {
+            return;
+        }
+        const ssize_t got = ::read(pipe, buffer, sizeof buffer);
+        if (got <= 0) {
+            return;
+        }
         text.append(buffer, static_cast<std::size_t>(got));
-    }
-    std::istringstream lines(text);
-    for (std::string kind, what; lines >> kind >> what;) {
-        acknowledged[kind].insert(what);
     }
 }
 
-void run_and_kill(DeskBench& bench,
-                  int round,
-                  std::chrono::microseconds after,
-                  Acknowledged& acknowledged) {
+struct Instant {
+    std::size_t lines = 0;              ///< told by the child before
+    std::chrono::microseconds after{};  ///< and so much later
+};
+
+void run_and_kill(DeskBench& bench, int round, Instant when, Acknowledged& acknowledged) {
     int ends[2];
     REQUIRE(::pipe2(ends, O_CLOEXEC) == 0);
     const pid_t child = ::fork();
@@ -90,16 +96,19 @@ void run_and_kill(DeskBench& bench,
         ::_exit(1);
     }
     ::close(ends[1]);
-    struct pollfd ready = {ends[0], POLLIN, 0};
-    REQUIRE(::poll(&ready, 1, 20000) == 1);
+    std::string text;
+    read_lines(ends[0], when.lines, text);
     // The instant of the kill is what the test is about; nothing is waited for.
-    const struct timespec pause = {
-        0, std::chrono::duration_cast<std::chrono::nanoseconds>(after).count()};
+    const struct timespec pause = {0, std::chrono::nanoseconds(when.after).count()};
     ::nanosleep(&pause, nullptr);
     ::kill(child, SIGKILL);
     REQUIRE(::waitpid(child, nullptr, 0) == child);
-    read_acknowledged(ends[0], acknowledged);
+    read_lines(ends[0], 0, text);
     ::close(ends[0]);
+    std::istringstream lines(text);
+    for (std::string kind, what; lines >> kind >> what;) {
+        acknowledged[kind].insert(what);
+    }
 }
 
 void check_home(DeskBench& bench, const Acknowledged& acknowledged) {
@@ -152,10 +161,14 @@ TEST_CASE("killed at random instants, a desk loses nothing it acknowledged and d
     DeskBench bench(kScript);
     bench.desk_config.rollover = must(TimeOfDay::parse("15:45"));
     std::mt19937 random(kSeed);
-    std::uniform_int_distribution<int> instant(0, 60000);
+    std::uniform_int_distribution<int> lines(1, 12);
+    std::uniform_int_distribution<int> microseconds(0, 15000);
     Acknowledged acknowledged;
     for (int round = 0; round < kRounds; ++round) {
-        run_and_kill(bench, round, std::chrono::microseconds(instant(random)), acknowledged);
+        Instant when;
+        when.lines = static_cast<std::size_t>(lines(random));
+        when.after = std::chrono::microseconds(microseconds(random));
+        run_and_kill(bench, round, when, acknowledged);
     }
     CHECK(acknowledged["failed"].empty());
     CHECK(acknowledged["accepted"].size() > 30);
