@@ -107,8 +107,10 @@ Result<std::unique_ptr<Desk>> Desk::open(const DeskServices& services, const Des
         return recovered.error().during("open desk " + config.name);
     }
     std::unique_ptr<Desk> desk(new Desk(std::move(impl)));
-    desk->impl_->thread.wake();
-    desk->check_clock();
+    if (desk->impl_->queue.waiting() > 0) {
+        desk->impl_->thread.wake();
+    }
+    desk->check_clock();  // a rollover that was cut, or missed
     return desk;
 }
 

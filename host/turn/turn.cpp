@@ -123,6 +123,10 @@ Result<> Turn::begin(const Trigger& trigger) {
     auto record = parts_.journal.append(
         DeskParts::entry("turn_start", scope_.session, scope_.turn, std::move(data)));
     if (!record) {
+        // The trigger stays queued and is said again with its next try: this one is closed.
+        static_cast<void>(parts_.sessions.append(
+            {line("interrupted", Source::host, "the turn could not be started", Json::object())},
+            false));
         return record.error();
     }
     fixed_ = gather_fixed_part(parts_, scope_);

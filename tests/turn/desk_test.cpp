@@ -357,3 +357,57 @@ TEST_CASE("the owner's calendar is laid over the shipped one", "[turn]") {
     CHECK_FALSE(bench.desk->calendar().is_trading_day(must(DeskDate::parse("2026-10-19"))));
     CHECK(bench.desk->calendar().is_trading_day(must(DeskDate::parse("2026-10-21"))));
 }
+
+TEST_CASE("Memory.md counts as shown when it is given whole, and not when it is cut", "[turn]") {
+    DeskBench bench(
+        R"([{"match":"rewrite","calls":[{"name":"write_file","arguments":{"path":"Memory.md","text":"new facts\n"}}]},
+                        {"after":"write_file","match":"checkpoint","text":"written"},
+                        {"after":"write_file","match":"conflict","text":"conflict"}])");
+    std::filesystem::create_directories(bench.folder / "workspace/main");
+    bench.folder.write("workspace/main/Memory.md", "old facts <!-- with a comment -->\n");
+    bench.open();
+    CHECK(bench.say("rewrite it")["text"].as_string() == "written");
+    CHECK(bench.folder.read("workspace/main/Memory.md") == "new facts\n");
+    const std::string large(30000, 'x');
+    bench.folder.write("workspace/main/Memory.md", large + "\n");
+    const Json cut = bench.say("rewrite it again");
+    CHECK(cut["text"].as_string() == "conflict");
+    CHECK(cut["left_out"].items().at(0).as_string() == "memory: 24,576 of 30,001 bytes shown");
+    CHECK(bench.folder.read("workspace/main/Memory.md") == large + "\n");
+}
+
+TEST_CASE(
+    "tools call tools under their own leash; a call back into a busy plugin is refused, never a "
+    "deadlock",
+    "[turn]") {
+    DeskBench bench;
+    for (const std::string plugin : {"nest_a", "nest_b", "nest_c", "nest_d", "nest_e"}) {
+        bench.desk_config.plugins.push_back(plugin);
+        bench.config.plugins[plugin].name = plugin;
+    }
+    bench.open();
+    const auto nested = [](int depth, const std::string& last) {
+        std::string arguments = last;
+        for (int i = depth; i >= 2; --i) {
+            const std::string tool = "nest_" + std::string(1, static_cast<char>('a' + i - 1));
+            arguments = R"({"tool":")" + tool + R"(","args":)" + arguments + "}";
+        }
+        return arguments;
+    };
+    const auto four = bench.call_tool("nest_a", nested(4, "{}"));
+    if (!four.result) {
+        FAIL(four.result.error().message());
+    }
+    CHECK(bench.call_tool("nest_a", nested(5, "{}")).result.error().code() == Errc::refused);
+    const auto back =
+        bench.call_tool("nest_a", R"({"tool":"nest_b","args":{"tool":"nest_a","args":{}}})");
+    CHECK(back.result.error().code() == Errc::busy);
+    CHECK(bench.call_tool("nest_a", "{}").result.has_value());
+}
+
+TEST_CASE("a desk that has nothing to do has no runner's process of its own making", "[turn]") {
+    DeskBench bench;
+    bench.open();
+    bench.settle();
+    CHECK(bench.desk->runners().empty());
+}
