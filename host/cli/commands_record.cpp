@@ -186,11 +186,12 @@ int restore_checkpoint(const Options& options, Output& output) {
             const std::string& before = result["checkpoint"].as_string();
             const std::string& path = result["path"].as_string();
             output.line("restored " + path + "; the state before is " + before);
-            output.line("undo with: daybook checkpoint restore " +
-                        (options.desk.empty() && options.words.size() == 3
-                             ? options.words.front() + " "
-                             : "") +
-                        before + " " + path);
+            const std::string desk = !options.desk.empty()       ? options.desk + " "
+                                     : options.words.size() == 3 ? options.words.front() + " "
+                                                                 : std::string();
+            output.line(
+                "undo with: " +
+                same_host(options, "checkpoint restore " + desk + before + " " + shell_word(path)));
         });
 }
 

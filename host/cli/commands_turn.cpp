@@ -51,7 +51,8 @@ Result<std::string> text_of(const Options& options,
 /// Prints a turn as it happens.
 class TurnPrinter {
   public:
-    explicit TurnPrinter(Output& output, bool stream) : output_(output), stream_(stream) {}
+    TurnPrinter(const Options& options, Output& output, bool stream)
+        : options_(options), output_(output), stream_(stream) {}
 
     void take(const Json& event) {
         if (output_.json()) {
@@ -102,7 +103,7 @@ class TurnPrinter {
                 Error(Errc::no_answer,
                       "the turn " + result["turn"].as_string() + " " +
                           result["outcome"].as_string() + (error.empty() ? "" : ": " + error)),
-                "see: daybook session show " + result["desk"].as_string());
+                "see: " + same_host(options_, "session show " + result["desk"].as_string()));
         }
         return code;
     }
@@ -131,13 +132,15 @@ class TurnPrinter {
         }
     }
 
+    const Options& options_;
     Output& output_;
     bool stream_;
     std::string printed_;
 };
 
-int follow(Client& client, const char* verb, const Json& args, bool stream, Output& output) {
-    TurnPrinter printer(output, stream);
+int follow(
+    Client& client, const char* verb, const Json& args, const Options& options, Output& output) {
+    TurnPrinter printer(options, output, !options.no_stream);
     auto result = client.call(verb, args, [&](const Json& event) { printer.take(event); });
     if (!result) {
         return output.fail(
@@ -165,7 +168,7 @@ int say(const Options& options, Output& output) {
     if (!options.key.empty()) {
         args.set("key", options.key);
     }
-    return follow(connected.client(), "say", args, !options.no_stream, output);
+    return follow(connected.client(), "say", args, options, output);
 }
 
 int send_trigger(const Options& options, Output& output) {
@@ -192,7 +195,7 @@ int send_trigger(const Options& options, Output& output) {
                           .set("wait", options.wait)
                           .set("stream", options.wait && !output.json());
     if (options.wait) {
-        return follow(connected.client(), "trigger", args, /*stream=*/true, output);
+        return follow(connected.client(), "trigger", args, options, output);
     }
     auto accepted = connected.client().call("trigger", args);
     if (!accepted) {
@@ -246,10 +249,12 @@ int call_tool(const Options& options, Output& output) {
     }
     const Json& result = (*answer)["result"];
     output.line(result.is_string() ? result.as_string() : result.dump_pretty());
+    const std::string& path = result["path"].as_string();
     for (const Json& checkpoint : (*answer)["checkpoints"].items()) {
-        output.say("checkpoint " + checkpoint.as_string() +
-                   "; undo with: daybook checkpoint restore " + words->desk + " " +
-                   checkpoint.as_string() + " FILE");
+        output.say("checkpoint " + checkpoint.as_string() + "; undo with: " +
+                   same_host(options,
+                             "checkpoint restore " + words->desk + " " + checkpoint.as_string() +
+                                 " " + (path.empty() ? "FILE" : shell_word(path))));
     }
     return 0;
 }

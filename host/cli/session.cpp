@@ -13,6 +13,21 @@ std::optional<Places> places_of(const Options& options, Output& output) {
     return std::move(*places);
 }
 
+std::string same_host(const Options& options, const std::string& words) {
+    std::string line = "daybook " + words;
+    if (auto places = find_places(options.places, Surroundings::of_process());
+        places && options.places.home) {
+        line += " " + places->flags();
+    }
+    if (options.places.config) {
+        line += " --config " + shell_word(options.places.config->string());
+    }
+    if (options.places.socket) {
+        line += " --socket " + shell_word(options.places.socket->string());
+    }
+    return line;
+}
+
 Connected::Connected(const Options& options, Output& output) {
     auto places = places_of(options, output);
     if (!places) {

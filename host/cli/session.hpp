@@ -41,6 +41,9 @@ struct DeskWords {
 /// the host.
 Result<DeskWords> take_desk(Client& client, const Options& options, std::size_t fixed);
 
+/// "daybook WORDS" with the flags that name the same host again, for advice that can be copied.
+[[nodiscard]] std::string same_host(const Options& options, const std::string& words);
+
 /// The options' places, or the error printed.
 std::optional<Places> places_of(const Options& options, Output& output);
 
