@@ -58,6 +58,30 @@ Result<Zone> zone_of(const DeskConfig& config, const Calendar& calendar) {
     return config.zone.empty() ? Result<Zone>(calendar.zone()) : Zone::find(config.zone);
 }
 
+struct Folders {
+    UniqueFd home, desk;
+};
+
+/// Makes what is missing. Errors: not_found (the home), io, full, refused.
+Result<Folders> open_folders(Os& os, const std::filesystem::path& place, const std::string& desk) {
+    auto home = os.open_root(place);
+    if (!home) {
+        return home.error();
+    }
+    const std::string folder = "workspace/" + desk;
+    for (const std::string& path :
+         {std::string("workspace"), std::string("workspace/.checkpoints"), folder}) {
+        if (auto made = make_shared(os, home->get(), path); !made) {
+            return made.error();
+        }
+    }
+    auto desk_dir = os.open_beneath(home->get(), folder, OpenMode::directory);
+    if (!desk_dir) {
+        return desk_dir.error();
+    }
+    return Folders{std::move(*home), std::move(*desk_dir)};
+}
+
 }  // namespace
 
 Result<Calendar> load_calendar(Os& os,
@@ -103,25 +127,14 @@ Result<DeskStores> DeskStores::open(const DeskServices& services, const DeskConf
     if (!zone) {
         return zone.error();
     }
-    auto home = os.open_root(services.home);
-    if (!home) {
-        return home.error();
-    }
-    const std::string folder = "workspace/" + config.name;
-    for (const std::string& path :
-         {std::string("workspace"), std::string("workspace/.checkpoints"), folder}) {
-        if (auto made = make_shared(os, home->get(), path); !made) {
-            return made.error();
-        }
-    }
-    auto desk_dir = os.open_beneath(home->get(), folder, OpenMode::directory);
-    if (!desk_dir) {
-        return desk_dir.error();
+    auto folders = open_folders(os, services.home, config.name);
+    if (!folders) {
+        return folders.error();
     }
     DeskStores stores{std::move(*calendar),
                       std::move(*zone),
-                      std::move(*home),
-                      std::move(*desk_dir),
+                      std::move(folders->home),
+                      std::move(folders->desk),
                       {},
                       {},
                       {},
