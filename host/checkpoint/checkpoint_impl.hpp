@@ -58,6 +58,10 @@ struct CheckpointStore::Impl {
                             std::string_view expected,
                             std::string_view intended,
                             const CheckpointReason& why);
+    /// Whether the content that the head holds of the file can be read. What was damaged while the
+    /// host runs is mended from the files on disk.
+    Result<> check_former(const std::string& path);
+    Result<> read_former(const std::string& path) const;
     Result<> record_edit_of(const std::string& path, const std::optional<FileOnDisk>& now);
     Result<std::optional<Checkpoint>> record_edits();
     Result<std::vector<Change>> find_edits();

@@ -152,6 +152,36 @@ Result<> CheckpointStore::Impl::record_edit_of(const std::string& path,
     return made ? Result<>() : Result<>(made.error());
 }
 
+Result<> CheckpointStore::Impl::read_former(const std::string& path) const {
+    const GitObjects& objects = repository->objects();
+    if (const auto newest = head()) {
+        if (auto commit = objects.read(*newest, GitType::commit); !commit) {
+            return commit.error();
+        }
+    }
+    for (const GitId& id : tree.trees_above(path)) {
+        if (auto folder = objects.read(id, GitType::tree); !folder) {
+            return folder.error();
+        }
+    }
+    if (const auto file = tree.find(path)) {
+        if (auto content = objects.read(file->id, GitType::blob); !content) {
+            return content.error();
+        }
+    }
+    return {};
+}
+
+Result<> CheckpointStore::Impl::check_former(const std::string& path) {
+    if (read_former(path)) {
+        return {};
+    }
+    if (auto healed = heal_from_files(); !healed) {
+        return healed;
+    }
+    return read_former(path);
+}
+
 Result<Checkpoint> CheckpointStore::Impl::take(std::string_view kind,
                                                const DeskPath& path,
                                                std::string_view expected,
@@ -176,6 +206,9 @@ Result<Checkpoint> CheckpointStore::Impl::take(std::string_view kind,
         return Error(Errc::conflict,
                      "write " + path.str() + ": the file has changed (expected " +
                          short_hash(expected) + ", found " + short_hash(base) + ")");
+    }
+    if (auto sound = check_former(path.str()); !sound) {
+        return sound.error();
     }
     std::erase_if(empty_folders,
                   [&](const std::string& folder) { return path.str().starts_with(folder + "/"); });

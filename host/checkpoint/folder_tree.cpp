@@ -186,6 +186,23 @@ std::optional<TreeFile> FolderTree::find(std::string_view path) const {
     return found == folder->files.end() ? std::nullopt : std::optional<TreeFile>(found->second);
 }
 
+std::vector<GitId> FolderTree::trees_above(std::string_view path) const {
+    std::vector<GitId> ids;
+    const Folder* folder = root_.get();
+    std::string_view first;
+    std::string_view rest;
+    while (folder != nullptr) {
+        if (folder->id) {
+            ids.push_back(*folder->id);
+        }
+        const bool has_more = split_first(path, first, rest);
+        const auto found = has_more ? folder->folders.find(first) : folder->folders.end();
+        folder = found == folder->folders.end() ? nullptr : found->second.get();
+        path = rest;
+    }
+    return ids;
+}
+
 void FolderTree::set(std::string_view path, const TreeFile& file) {
     root_->set(path, file);
 }

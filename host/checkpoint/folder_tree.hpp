@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <daybook/result.hpp>
 
@@ -49,6 +50,9 @@ class FolderTree {
 
     /// In the order of paths' components.
     [[nodiscard]] std::map<std::string, TreeFile> files() const;
+    /// Ids of the trees from the root down to the file's folder; those that changed since they were
+    /// last written have none.
+    [[nodiscard]] std::vector<GitId> trees_above(std::string_view path) const;
     /// Ids of every tree but the root, by folder.
     [[nodiscard]] std::map<std::string, GitId> folders() const;
 

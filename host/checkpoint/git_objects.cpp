@@ -136,7 +136,8 @@ std::optional<GitId> GitId::from_hex(std::string_view text) noexcept {
             return std::nullopt;
         }
         unsigned char& byte = id.bytes[i / 2];
-        byte = static_cast<unsigned char>((byte << 4U) | digit);
+        byte = static_cast<unsigned char>(static_cast<unsigned>(byte) * 16U +
+                                          static_cast<unsigned>(digit));
     }
     return id;
 }

@@ -158,7 +158,8 @@ Result<> Repository::lock() {
 Result<> Repository::make_layout() {
     const auto head = os_.stat_beneath(fd_.get(), "HEAD");
     if (head) {
-        return make_fan_out();  // an owner's `git gc` removes empty ones
+        auto made = make_fan_out();  // an owner's `git gc` removes empty ones
+        return made ? mend_head() : made;
     }
     if (head.error().code() != Errc::not_found) {
         return head.error();
@@ -176,6 +177,19 @@ Result<> Repository::make_layout() {
         return written;
     }
     return write_file_durably(os_, fd_.get(), "HEAD", kHead, kFileMode);
+}
+
+/// Without a HEAD that it understands git takes the folder for no repository. The host itself reads
+/// none.
+Result<> Repository::mend_head() {
+    auto text = read_small(os_, fd_.get(), "HEAD", kMaxTip);
+    if (!text) {
+        return text.error();
+    }
+    const std::string line = text->substr(0, text->find('\n'));
+    return line.starts_with("ref: refs/") || id_of_line(line)
+               ? Result<>()
+               : write_file_durably(os_, fd_.get(), "HEAD", kHead, kFileMode);
 }
 
 /// All 256 folders for objects, with one sync: libgit2 would make them one by one and not sync

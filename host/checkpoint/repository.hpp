@@ -59,6 +59,7 @@ class Repository {
         : os_(os), folder_(std::move(folder)), fd_(std::move(fd)) {}
     Result<> make_layout();
     Result<> make_fan_out();
+    Result<> mend_head();
     Result<> lock();
     Result<> remove_leftovers();
     Result<> remove_leftovers_in(const std::string& place, bool (*is_leftover)(std::string_view));

@@ -1,5 +1,6 @@
 // kill -9 at random moments of a stream of writes: what was acknowledged is there, once, and
 // nothing is half.
+#include <algorithm>
 #include <csignal>
 #include <fcntl.h>
 #include <random>
@@ -51,8 +52,12 @@ struct Heard {
     std::string memory;  ///< hash of the last acknowledged
 };
 
-/// Runs one writer, kills it after the delay, and returns what it had acknowledged.
-Heard run_and_kill(GatedDesk& desk, int round, std::chrono::microseconds delay) {
+/// Runs one writer, kills it so long after so many acknowledgements, and returns what it had
+/// acknowledged.
+Heard run_and_kill(GatedDesk& desk,
+                   int round,
+                   std::ptrdiff_t after,
+                   std::chrono::microseconds delay) {
     int ends[2] = {-1, -1};
     REQUIRE(::pipe2(ends, O_CLOEXEC) == 0);
     const pid_t child = ::fork();
@@ -68,7 +73,8 @@ Heard run_and_kill(GatedDesk& desk, int round, std::chrono::microseconds delay) 
         output.append(buffer.data(), got > 0 ? static_cast<std::size_t>(got) : 0);
         return got > 0;
     };
-    while (output.find("ready\n") == std::string::npos && read_some()) {
+    while (std::count(output.begin(), output.end(), '\n') <= after &&
+           read_some()) {  // the first line is "ready"
     }
     ::usleep(
         static_cast<useconds_t>(delay.count()));  // the moment of the kill; nothing waits for it
@@ -107,10 +113,13 @@ TEST_CASE("after kill -9 at a random moment every acknowledged write is there on
     REQUIRE(desk.start());
     desk.stop();
     std::mt19937 random(kSeed);
-    std::uniform_int_distribution<int> moment(0, 12000);
+    std::uniform_int_distribution<int> acknowledgements(0, 6);
+    std::uniform_int_distribution<int> moment(0, 4000);
     std::vector<std::string> all_notes;
     for (int round = 0; round < kRounds; ++round) {
-        const Heard heard = run_and_kill(desk, round, std::chrono::microseconds(moment(random)));
+        const std::ptrdiff_t after = acknowledgements(random);
+        const Heard heard =
+            run_and_kill(desk, round, after, std::chrono::microseconds(moment(random)));
         all_notes.insert(all_notes.end(), heard.notes.begin(), heard.notes.end());
         INFO("seed " << kSeed << " round " << round);
         const Result<> started = desk.start();
@@ -140,7 +149,7 @@ TEST_CASE("after kill -9 at a random moment every acknowledged write is there on
         }
         desk.stop();
     }
-    CHECK(all_notes.size() > 10);
+    CHECK(all_notes.size() > kRounds);
     CHECK(desk.fsck() == "");
     CHECK_FALSE(std::filesystem::exists(desk.repository / "refs/heads/checkpoints.lock"));
     REQUIRE(desk.start());
