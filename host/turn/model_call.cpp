@@ -165,18 +165,19 @@ CallOutcome ModelCaller::call(const ModelChoice& model,
                               std::string arguments,
                               std::chrono::milliseconds timeout,
                               const CallWatch& watch) {
+    VerbContext context = tools_.verb_context();
     Leash leash;
     leash.desk = parts_.config.name;
     leash.plugin = model.plugin->config.name;
     leash.tool = model.descriptor;
-    leash.turn = verbs_.turn;
+    leash.turn = context.turn;
     leash.groups = model.plugin->groups & ~kNotForModels;
     leash.deadline = parts_.services.clock.steady() + timeout;
     CallRequest request;
     request.kind = kind;
     request.name = model.descriptor;
     request.arguments = std::move(arguments);
-    HostCalls verbs(verbs_);
+    HostCalls verbs(std::move(context));
     auto runner = parts_.runners.of(*model.plugin);
     if (!runner) {
         CallOutcome not_started;

@@ -9,8 +9,7 @@
 
 #include <daybook/result.hpp>
 
-#include "host/plugin/host_calls.hpp"
-#include "host/turn/desk_parts.hpp"
+#include "host/turn/tool_call.hpp"
 
 namespace daybook {
 
@@ -66,9 +65,8 @@ class AnswerCollector {
 
 class ModelCaller {
   public:
-    /// Borrowed; outlives the caller. `verbs` serves what the backend asks of the host during a
-    /// call.
-    ModelCaller(DeskParts& parts, VerbContext verbs) : parts_(parts), verbs_(std::move(verbs)) {}
+    /// Borrowed; outlives the caller. `tools` says what the backend's own verbs work on.
+    ModelCaller(DeskParts& parts, ToolCaller& tools) : parts_(parts), tools_(tools) {}
 
     /// Runs one request. `on_event` gets text and reasoning as they come.
     ModelAnswer turn(const ModelChoice& model,
@@ -87,7 +85,7 @@ class ModelCaller {
                      const CallWatch& watch);
 
     DeskParts& parts_;
-    VerbContext verbs_;
+    ToolCaller& tools_;
 };
 
 }  // namespace daybook

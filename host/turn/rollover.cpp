@@ -144,7 +144,7 @@ Result<std::string> Rollover::ask_model(const RolloverState& rollover,
     scope.session = rollover.session;
     scope.allowance = TurnAllowance::of(TurnKind::summary, rollover.day);
     ToolCaller no_tools(parts_, scope);
-    ModelCaller caller(parts_, no_tools.verb_context());
+    ModelCaller caller(parts_, no_tools);
     std::vector<ModelRefusal> refusals;
     const auto choice = router_.pick(caller, {}, refusals);
     if (!choice) {

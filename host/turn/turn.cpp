@@ -67,7 +67,7 @@ Turn::Turn(DeskParts& parts, ModelRouter& router, const Trigger& trigger, DeskDa
       trigger_(trigger),
       scope_(make_scope(parts, trigger, day)),
       tools_(parts, scope_),
-      models_(parts, tools_.verb_context()) {}
+      models_(parts, tools_) {}
 
 SessionRecord Turn::line(std::string kind, Source source, std::string text, Json extra) const {
     SessionRecord record;
