@@ -2,6 +2,7 @@
 #include <fstream>
 #include <iostream>
 #include <sstream>
+#include <utility>
 
 #include "host/cli/commands.hpp"
 #include "host/cli/session.hpp"
@@ -71,7 +72,10 @@ class TurnPrinter {
         } else if (name == "tool_result" && event["status"].as_string() != "ok") {
             output_.say("[" + event["tool"].as_string() + ": " + event["status"].as_string() + "]");
         } else if (name == "waiting") {
-            output_.say(waiting_text(event));
+            if (std::string why = waiting_text(event); why != waited_for_) {
+                output_.say(why);
+                waited_for_ = std::move(why);
+            }
         } else if (name == "rollover") {
             output_.say("[rollover " + event["day"].as_string() + " " + event["step"].as_string() +
                         "]");
@@ -117,13 +121,14 @@ class TurnPrinter {
         const Json& arguments = event["arguments"];
         return arguments.is_string() ? arguments.as_string() : arguments.dump();
     }
+    /// Why nothing happens; told again only when it is another reason.
     static std::string waiting_text(const Json& event) {
-        std::string text = "waiting for a model";
+        std::string text = event["state"].as_string();
         for (const Json& model : event["models"].items()) {
             text += "\n  " + model["model"].as_string() + ": " + model["reason"].as_string();
         }
-        return event["reason"].as_string().empty() ? text
-                                                   : text + ": " + event["reason"].as_string();
+        const bool told = !event["models"].items().empty() || event["reason"].as_string().empty();
+        return told ? text : text + ": " + event["reason"].as_string();
     }
     void end_line() {
         if (!printed_.empty() && printed_.back() != '\n') {
@@ -136,6 +141,7 @@ class TurnPrinter {
     Output& output_;
     bool stream_;
     std::string printed_;
+    std::string waited_for_;
 };
 
 int follow(

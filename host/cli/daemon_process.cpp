@@ -78,6 +78,8 @@ std::vector<std::string> arguments_of(const DaemonStart& start) {
             ::_exit(kExecFailed);
         }
     }
+    // Keeps no folder of the caller's busy; every path handed on is absolute.
+    [[maybe_unused]] const int moved = ::chdir("/");
     const int nothing = ::open("/dev/null", O_RDWR | O_CLOEXEC);
     ::dup2(nothing, STDIN_FILENO);
     ::dup2(nothing, STDOUT_FILENO);

@@ -116,7 +116,8 @@ std::string usage_error(const CLI::ParseError& error) {
     return text;
 }
 
-void add_commands(CLI::App& app, Options& options) {
+/// `behind` is how many words stand behind "--" and are not for the reader.
+void add_commands(CLI::App& app, Options& options, std::size_t behind) {
     std::map<std::string, CLI::App*, std::less<>> nouns;
     for (const Command& command : commands()) {
         const std::string path(command.path);
@@ -137,10 +138,12 @@ void add_commands(CLI::App& app, Options& options) {
             space == std::string::npos ? path : path.substr(space + 1), std::string(command.help));
         leaf->fallthrough();
         if (command.most > 0) {
+            const std::size_t least = command.least - std::min(command.least, behind);
+            const std::size_t most = command.most - std::min(command.most, behind);
             leaf->add_option("words", options.words, std::string(command.words))
                 ->option_text(" ")
-                ->expected(static_cast<int>(command.least), static_cast<int>(command.most))
-                ->required(command.least > 0);
+                ->expected(static_cast<int>(least), static_cast<int>(most))
+                ->required(least > 0);
         }
         add_options_of(command.path, *leaf, options);
         leaf->callback([&options, path] { options.command = path; });
@@ -151,14 +154,24 @@ void add_commands(CLI::App& app, Options& options) {
 
 Parsed parse_command_line(int argc, const char* const* argv) {
     Options options;
+    // Words behind "--" are text whatever they look like; the reader would look for options in
+    // them.
+    int end = 1;
+    while (end < argc && std::string_view(argv[end]) != "--") {
+        ++end;
+    }
+    std::vector<std::string> behind;
+    for (int i = end + 1; i < argc; ++i) {
+        behind.emplace_back(argv[i]);
+    }
     CLI::App app(kAbout, "daybook");
     app.require_subcommand(1);
     app.footer(kExits);
     app.get_formatter()->column_width(34);
     add_globals(app, options);
-    add_commands(app, options);
+    add_commands(app, options, behind.size());
     try {
-        app.parse(argc, argv);
+        app.parse(end, argv);
     } catch (const CLI::CallForHelp&) {
         std::cout << app.help();
         return 0;
@@ -167,8 +180,10 @@ Parsed parse_command_line(int argc, const char* const* argv) {
         return 0;
     } catch (const CLI::ParseError& error) {
         Output output(options);
-        return output.fail(Error(Errc::invalid, usage_error(error)), "see: daybook --help");
+        return output.fail(Error(Errc::invalid, usage_error(error)),
+                           "see: daybook --help; words that begin with a dash go behind --");
     }
+    options.words.insert(options.words.end(), behind.begin(), behind.end());
     return options;
 }
 

@@ -53,6 +53,13 @@ TEST_CASE("what is said is answered, kept and told alike by every record", "[cli
     INFO(said.err);
     CHECK(said.code == 0);
     CHECK_THAT(said.out, Catch::Contains("clerk"));
+    // Behind "--" a word may look like an option.
+    CHECK(home.daybook({"say", "main", "--quiet"}).code == 2);
+    CHECK(run_program(
+              "daybook",
+              {"say", "--home", home.path().string(), "--", "main", "-5%", "--json", "is a lot"},
+              home.path())
+              .code == 0);
     const Ran streamed = home.daybook({"say", "main", "What did you note?", "--json"});
     CHECK(streamed.code == 0);
     const auto lines = streamed.lines();
@@ -63,13 +70,39 @@ TEST_CASE("what is said is answered, kept and told alike by every record", "[cli
 
     const Json session = home.ask({"session", "show", "main"});
     const Json journal = home.ask({"journal", "show", "main", "--types", "turn_end"});
-    CHECK(journal["records"].items().size() == 2);
+    CHECK(journal["records"].items().size() == 3);
     std::size_t answers = 0;
     for (const Json& line : session["lines"].items()) {
         answers += line["kind"].as_string() == "answer" ? 1U : 0U;
     }
-    CHECK(answers == 2);
+    CHECK(answers == 3);
     CHECK(home.ask({"session", "list", "main"})["sessions"].items().size() == 1);
+    home.stop();
+}
+
+TEST_CASE("while no model is ready a trigger waits, with each model's reason", "[cli]") {
+    Home home;
+    home.write("daybook.toml",
+               home.read("daybook.toml") +
+                   "\n[model.ghost]\nplugin = \"nope\"\n[desk.ghosts]\nmodels = [\"ghost\"]\n");
+    home.start();
+    Running say("daybook",
+                {"say", "ghosts", "hello", "--json", "--home", home.path().string()},
+                home.path());
+    std::string event;
+    Json line;
+    while (event != "waiting") {
+        auto parsed = Json::parse(say.line());
+        REQUIRE(parsed);
+        line = *parsed;
+        event = line["event"].as_string();
+    }
+    CHECK_THAT(line["models"].items().front()["reason"].as_string(), Catch::Contains("nope"));
+    say.signal(SIGINT);
+    CHECK(say.wait() == 130);
+    // The trigger stays: durable, and seen.
+    CHECK(home.ask({"desk", "show", "ghosts"})["queued"].as_integer() == 1);
+    CHECK(home.daybook({"say", "main", "Are you there?"}).code == 0);
     home.stop();
 }
 
