@@ -174,10 +174,10 @@ Result<std::string> write_file(const VerbContext& context,
         entry.session = context.session;
         entry.turn = context.turn;
         entry.data = Json::object();
-        entry.data.set("path", printable(arguments[0]))
+        entry.data.set("path", mask_secrets(printable(arguments[0])))
             .set("op", what.rule_name)
             .set("rule", "path")
-            .set("text", path.error().message());
+            .set("text", mask_secrets(path.error().message()));
         if (auto written = context.journal.append(std::move(entry)); !written) {
             return written.error().during("journal the refusal of a write");
         }

@@ -163,6 +163,17 @@ TEST_CASE("a name that is no path of a desk is refused and journalled like any r
     CHECK(turn.ask(leash, "desk-files/1.read", {"../keys/k"}).error().code() == Errc::invalid);
 }
 
+TEST_CASE("a secret in a name that is no path does not reach the journal", "[plugin]") {
+    Turn turn;
+    Leash leash = Turn::writing(kToday, kAppend);
+    const std::string secret = "sk-ant-api03-Zx81QpLm22";
+    REQUIRE_FALSE(turn.ask(leash, "desk-files/1.append", {"../" + secret, "", "- x\n", "why"}));
+    const auto refused = turn.records("write_refused");
+    REQUIRE(refused.size() == 1);
+    CHECK(refused[0].entry.data["path"].as_string() == "../[masked: api key]");
+    CHECK(refused[0].entry.data.dump().find("Zx81") == std::string::npos);
+}
+
 TEST_CASE(
     "what is read counts as shown, so an edit of it passes and one of an unread file conflicts",
     "[plugin]") {
