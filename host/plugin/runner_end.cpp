@@ -3,6 +3,7 @@
 #include <string>
 #include <utility>
 
+#include "host/gate/content_rules.hpp"
 #include "host/os/desk_path.hpp"
 #include "host/plugin/runner_impl.hpp"
 
@@ -165,7 +166,8 @@ std::string RunnerProcess::Impl::last_lines_locked() const {
     std::string text = "; last output: ";
     const std::size_t first = lines.size() - std::min(lines.size(), kLinesInReason);
     for (std::size_t i = first; i < lines.size(); ++i) {
-        text += (i == first ? "" : " | ") + printable(lines[i], 200);
+        // It goes into the journal with the reason.
+        text += (i == first ? "" : " | ") + printable(mask_secrets(lines[i]), 200);
     }
     return text;
 }

@@ -190,6 +190,10 @@ void start_up(const std::string& mode) {
         std::fputs("cannot find my feet\n", stderr);
         std::_Exit(3);
     }
+    if (mode == "dies_telling") {
+        std::fputs("no answer for key sk-ant-api03-Zx81QpLm22\n", stderr);
+        std::_Exit(3);
+    }
     if (mode == "start_failed") {
         const auto refused = static_cast<std::int64_t>(3);
         tell(MessageType::start_failed,

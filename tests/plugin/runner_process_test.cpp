@@ -101,6 +101,16 @@ TEST_CASE("an end before ready is told with exit state and last words", "[plugin
     CHECK(status.stderr_lines == std::vector<std::string>{"cannot find my feet"});
 }
 
+TEST_CASE("a secret in a plugin's last words stays out of the reason, which is journalled",
+          "[plugin]") {
+    Bench bench;
+    Caller caller(bench, fake_plugin("dies_telling"), impatient(bench));
+    REQUIRE_FALSE(caller.call("any").result);
+    const std::string reason = caller.runner.status().reason;
+    CHECK_THAT(reason, Contains("no answer for key [masked: api key]"));
+    CHECK(reason.find("Zx81") == std::string::npos);
+}
+
 TEST_CASE("a descriptor that differs from the manifest refuses the plugin", "[plugin]") {
     Bench bench;
     Caller caller(bench, fake_plugin("lies"), bench.settings(fake_runner()));
