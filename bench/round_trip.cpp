@@ -203,6 +203,7 @@ class CallRun {
         const double whole = call + json / 2;
         report.row(name_ + "/json_share", "percent", 100.0 * json / whole);
         report.row(name_ + "/over_echo_and_json", "times", whole / (echo + json));
+        report.row(name_ + "/without_json", "times", (whole - json) / echo);
     }
 
     EchoChild& echo_;
@@ -240,7 +241,8 @@ Result<> measure_calls(const Options& options, Report& report) {
     }
     report.note("json: arguments read and checked against the tool's schema, and the result read;");
     report.note("json_share: of a whole call, which is run_call and the arguments' half of json;");
-    report.note("over_echo_and_json: a whole call over the bare echo plus the same JSON work.");
+    report.note("over_echo_and_json: a whole call over the bare echo plus the same JSON work;");
+    report.note("without_json: a whole call less its JSON work, over the bare echo.");
     return {};
 }
 

@@ -224,14 +224,13 @@ class WriteRun {
     std::vector<Meter> meters_;
     Samples recorded_;
     Samples through_os_[2];
-    int number_ = 0;
+    int number_ = 100000;  ///< of the text written last; the desk's other files hold lower ones
 };
 
 }  // namespace
 
 Result<> measure_writes(const Options& options, Report& report) {
-    for (const int files :
-         options.smoke ? std::vector<int>{10, 100} : std::vector<int>{10, 100, 1000}) {
+    for (const int files : options.smoke ? std::vector<int>{10} : std::vector<int>{10, 100, 1000}) {
         Report::progress("write: a desk of " + std::to_string(files) + " files");
         WriteRun run(files, options);
         if (auto done = run.run(report); !done) {
