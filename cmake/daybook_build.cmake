@@ -18,10 +18,12 @@ if(NOT CMAKE_BUILD_TYPE)
     set(CMAKE_BUILD_TYPE RelWithDebInfo CACHE STRING "" FORCE)
 endif()
 
+# ccache, told to see paths relative to this folder, so that a clone elsewhere finds what another has compiled.
 find_program(DAYBOOK_CCACHE ccache)
 if(DAYBOOK_CCACHE)
-    set(CMAKE_C_COMPILER_LAUNCHER "${DAYBOOK_CCACHE}")
-    set(CMAKE_CXX_COMPILER_LAUNCHER "${DAYBOOK_CCACHE}")
+    set(_launcher "${CMAKE_COMMAND}" -E env "CCACHE_BASEDIR=${CMAKE_SOURCE_DIR}" CCACHE_NOHASHDIR=1 "${DAYBOOK_CCACHE}")
+    set(CMAKE_C_COMPILER_LAUNCHER ${_launcher})
+    set(CMAKE_CXX_COMPILER_LAUNCHER ${_launcher})
 endif()
 
 set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/bin")

@@ -1,4 +1,5 @@
-// A market's trading calendar: which dates trade, when. Format: share/calendars/README.md. No I/O here.
+// A market's trading calendar: which dates trade, when. Format: share/calendars/README.md. No I/O
+// here.
 #pragma once
 
 #include <map>
@@ -19,14 +20,17 @@ struct MarketSession {
     TimeOfDay close;
     bool next_day = false;  ///< the close is on the next date
     /// Minutes from the midnight before the opening to the close.
-    [[nodiscard]] int end_minutes() const noexcept { return close.minutes + (next_day ? 24 * 60 : 0); }
+    [[nodiscard]] int end_minutes() const noexcept {
+        return close.minutes + (next_day ? 24 * 60 : 0);
+    }
 };
 
 enum class Market { open, closed, unknown };
 
 class Calendar {
   public:
-    /// Checks everything the format's README asks. Errors: invalid (names `source_name` and the date), not_found (zone).
+    /// Checks everything the format's README asks. Errors: invalid (names `source_name` and the
+    /// date), not_found (zone).
     static Result<Calendar> parse(std::string_view text, std::string_view source_name);
     /// Lays the owner's file of the same id over this one, date by date. Errors: invalid.
     Result<> overlay(std::string_view text, std::string_view source_name);
@@ -41,19 +45,24 @@ class Calendar {
     [[nodiscard]] bool is_trading_day(DeskDate day) const;
     /// Name of the holiday or special day, "" for none.
     [[nodiscard]] std::string name_of(DeskDate day) const;
-    /// Sessions of a trading day, all segments merged and sorted; empty when the day does not trade. nullopt: it trades at
-    /// a time that is not announced.
+    /// Sessions of a trading day, all segments merged and sorted; empty when the day does not
+    /// trade. nullopt: it trades at a time that is not announced.
     [[nodiscard]] std::optional<std::vector<MarketSession>> sessions(DeskDate day) const;
-    /// Of the day's segment named (such as "cash"), or of all merged when there is none of that name.
-    [[nodiscard]] std::optional<std::vector<MarketSession>> sessions(DeskDate day, std::string_view segment) const;
+    /// Of the day's segment named (such as "cash"), or of all merged when there is none of that
+    /// name.
+    [[nodiscard]] std::optional<std::vector<MarketSession>> sessions(
+        DeskDate day, std::string_view segment) const;
     [[nodiscard]] Market market_at(Timestamp at) const;
     /// First opening after the instant, within 30 days.
     [[nodiscard]] std::optional<Timestamp> next_open(Timestamp at) const;
-    /// When the day's rollover is due: at `configured` in the zone `zone`, or, when the market closes later than that, 15
-    /// minutes after the last close (a Muhurat evening: 19:15). A time at or before an ordinary day's first opening is that
-    /// of the next date (round the clock 00:00, overnight sessions 03:00). nullopt: no timed rollover that day (no trading day, or
+    /// When the day's rollover is due: at `configured` in the zone `zone`, or, when the market
+    /// closes later than that, 15 minutes after the last close (a Muhurat evening: 19:15). A time
+    /// at or before an ordinary day's first opening is that of the next date (round the clock
+    /// 00:00, overnight sessions 03:00). nullopt: no timed rollover that day (no trading day, or
     /// times unknown).
-    [[nodiscard]] std::optional<Timestamp> rollover_due(DeskDate day, TimeOfDay configured, const Zone& zone) const;
+    [[nodiscard]] std::optional<Timestamp> rollover_due(DeskDate day,
+                                                        TimeOfDay configured,
+                                                        const Zone& zone) const;
 
   private:
     struct Special {

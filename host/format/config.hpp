@@ -1,6 +1,7 @@
 // The configuration file (TOML). Parsing and checking, no I/O beyond reading the text given.
 //
-// An unknown key is an error that names the nearest known one; every error has file, line and column.
+// An unknown key is an error that names the nearest known one; every error has file, line and
+// column.
 #pragma once
 
 #include <chrono>
@@ -24,44 +25,45 @@ enum class Isolation { required, seccomp_only, off };
 
 struct HostConfig {
     Isolation isolation = Isolation::required;
-    std::string log_level = "info";               ///< debug, info, warn, error
-    std::uint64_t min_free_bytes = 64UL << 20;    ///< below it turns are refused before they start
+    std::string log_level = "info";             ///< debug, info, warn, error
+    std::uint64_t min_free_bytes = 64UL << 20;  ///< below it turns are refused before they start
     std::chrono::seconds stop_grace{60};
-    std::chrono::milliseconds call_timeout{30000};   ///< default deadline of a tool call
-    std::chrono::milliseconds model_timeout{300000}; ///< default deadline of a model's turn
+    std::chrono::milliseconds call_timeout{30000};    ///< default deadline of a tool call
+    std::chrono::milliseconds model_timeout{300000};  ///< default deadline of a model's turn
     std::chrono::milliseconds cancel_grace{2000};
-    std::chrono::seconds runner_idle{60};         ///< an idle runner is stopped after it
-    std::size_t queue_limit = 256;                ///< triggers waiting for one desk
-    std::optional<std::string> replay_start;      ///< RFC 3339: the clock is replayed and starts there
+    std::chrono::seconds runner_idle{60};     ///< an idle runner is stopped after it
+    std::size_t queue_limit = 256;            ///< triggers waiting for one desk
+    std::optional<std::string> replay_start;  ///< RFC 3339: the clock is replayed and starts there
 };
 
 struct PluginConfig {
-    std::string name;                 ///< key of [plugin.NAME]
-    std::string file;                 ///< "" = NAME.so on the plugin path; else a file name or absolute path
+    std::string name;  ///< key of [plugin.NAME]
+    std::string file;  ///< "" = NAME.so on the plugin path; else a file name or absolute path
     bool enabled = true;
-    Json config = Json::object();     ///< [plugin.NAME.config]
+    Json config = Json::object();  ///< [plugin.NAME.config]
 };
 
 struct ModelConfig {
-    std::string name;                 ///< key of [model.NAME]
+    std::string name;  ///< key of [model.NAME]
     std::string plugin;
-    std::string model;                ///< the backend's own name of the model, may be ""
+    std::string model;  ///< the backend's own name of the model, may be ""
     std::string url;
-    std::string credential;           ///< by name only
-    std::int64_t window = 0;          ///< tokens, 0 = ask the backend
+    std::string credential;   ///< by name only
+    std::int64_t window = 0;  ///< tokens, 0 = ask the backend
     Json config = Json::object();
 };
 
 struct DeskConfig {
     std::string name;
-    std::string zone;                 ///< "" = the calendar's
+    std::string zone;  ///< "" = the calendar's
     std::string calendar = "always";
-    std::optional<TimeOfDay> rollover;   ///< default: the calendar's, else 00:00
-    std::vector<std::string> models;     ///< in order of preference
-    std::vector<std::string> plugins;    ///< tools and skills of the desk
-    std::vector<std::filesystem::path> reads;   ///< folders the desk's plugins may read
+    std::optional<TimeOfDay> rollover;         ///< default: the calendar's, else 00:00
+    std::vector<std::string> models;           ///< in order of preference
+    std::vector<std::string> plugins;          ///< tools and skills of the desk
+    std::vector<std::filesystem::path> reads;  ///< folders the desk's plugins may read
     std::string instructions;
-    std::map<std::string, Json> plugin_config;  ///< [desk.NAME.config.PLUGIN], laid over the plugin's own
+    std::map<std::string, Json>
+        plugin_config;  ///< [desk.NAME.config.PLUGIN], laid over the plugin's own
 };
 
 struct Config {
@@ -71,11 +73,14 @@ struct Config {
     std::map<std::string, DeskConfig> desks;
     std::vector<std::string> warnings;
 
-    /// `source_name` is for messages. Errors: invalid, all problems of the file in one message, a line each.
+    /// `source_name` is for messages. Errors: invalid, all problems of the file in one message, a
+    /// line each.
     static Result<Config> parse(std::string_view text, std::string_view source_name);
 };
 
-/// The text that `daybook init` writes: commented, with one desk and a ready [model.qwen] block that is commented out.
-[[nodiscard]] std::string starter_config(const DeskConfig& desk, const std::optional<std::string>& replay_start);
+/// The text that `daybook init` writes: commented, with one desk and a ready [model.qwen] block
+/// that is commented out.
+[[nodiscard]] std::string starter_config(const DeskConfig& desk,
+                                         const std::optional<std::string>& replay_start);
 
 }  // namespace daybook

@@ -1,4 +1,5 @@
-// sessions/<desk>/state.json: where a desk stands. Rebuilt from the files when lost or corrupt. No I/O.
+// sessions/<desk>/state.json: where a desk stands. Rebuilt from the files when lost or corrupt. No
+// I/O.
 #pragma once
 
 #include <cstdint>
@@ -13,24 +14,27 @@
 
 namespace daybook {
 
-/// A rollover under way or done last. Keyed by day, at most once a day; a step that is recorded is never repeated.
+/// A rollover under way or done last. Keyed by day, at most once a day; a step that is recorded is
+/// never repeated.
 struct RolloverState {
-    DeskDate day;                ///< the day that is being closed
-    std::string session;         ///< the session that is being closed
+    DeskDate day;         ///< the day that is being closed
+    std::string session;  ///< the session that is being closed
     bool summarised = false;
     bool folded = false;
-    bool opened = false;         ///< done
+    bool opened = false;  ///< done
 };
 
 struct DeskState {
-    std::string session;                      ///< open session "2026-10-19-1"; "" = none
+    std::string session;  ///< open session "2026-10-19-1"; "" = none
     std::optional<DeskDate> session_day;
     std::optional<RolloverState> rollover;
-    std::uint64_t next_turn = 1;              ///< number of the next turn, "t-<n>"
-    std::map<std::string, std::string> backend_sessions;  ///< model name -> backend's own session id
+    std::uint64_t next_turn = 1;  ///< number of the next turn, "t-<n>"
+    std::map<std::string, std::string>
+        backend_sessions;  ///< model name -> backend's own session id
     std::string last_model;
-    std::string settled_day;                  ///< journal day before which every trigger is settled; "" = read all kept
-    std::int64_t context_tokens = 0;          ///< the server's count at the last call, 0 = never counted
+    std::string
+        settled_day;  ///< journal day before which every trigger is settled; "" = read all kept
+    std::int64_t context_tokens = 0;  ///< the server's count at the last call, 0 = never counted
 
     [[nodiscard]] Json to_json() const;
     static Result<DeskState> from_json(const Json& json);

@@ -17,12 +17,12 @@ inline constexpr std::size_t kMaxJournalLine = 64UL * 1024;
 
 /// What a caller hands over; the journal adds v, seq, id, ts, local and desk.
 struct JournalEntry {
-    std::string type;                   ///< turn_start, note_written, ... (the table of docs/formats.md)
-    std::string by = "host";            ///< "host", or the plugin's name
-    std::string session;                ///< "2026-10-19-1"; "" = null
-    std::string turn;                   ///< "t-42"; "" = null
-    std::string key;                    ///< idempotency; "" = none
-    std::string order;                  ///< the order's own id; "" = none
+    std::string type;         ///< turn_start, note_written, ... (the table of docs/formats.md)
+    std::string by = "host";  ///< "host", or the plugin's name
+    std::string session;      ///< "2026-10-19-1"; "" = null
+    std::string turn;         ///< "t-42"; "" = null
+    std::string key;          ///< idempotency; "" = none
+    std::string order;        ///< the order's own id; "" = none
     std::optional<Timestamp> ts_event;  ///< only when it happened earlier than it was learned
     Json data = Json::object();
 };

@@ -1,4 +1,5 @@
-// A plugin's manifest: what stands in the ELF note, read without running anything (docs/formats.md, "Manifest").
+// A plugin's manifest: what stands in the ELF note, read without running anything (docs/formats.md,
+// "Manifest").
 #pragma once
 
 #include <chrono>
@@ -27,10 +28,10 @@ struct WritesRule {
 struct ToolManifest {
     std::string name;
     std::string description;
-    std::string input_schema;                ///< JSON text
+    std::string input_schema;  ///< JSON text
     std::optional<WritesRule> writes;
-    std::vector<std::string> groups;         ///< ids of the groups it uses
-    std::chrono::milliseconds timeout{0};    ///< 0 = the host's default
+    std::vector<std::string> groups;       ///< ids of the groups it uses
+    std::chrono::milliseconds timeout{0};  ///< 0 = the host's default
     bool idempotent = false;
 };
 
@@ -47,20 +48,21 @@ struct Manifest {
     std::uint32_t abi_minor = 0;
     std::uint32_t min_host_minor = 0;
     std::string profile = "pure";
-    std::vector<std::string> wants;          ///< ids of groups
+    std::vector<std::string> wants;  ///< ids of groups
     std::vector<ToolManifest> tools;
     std::vector<std::string> models;
     std::vector<SkillManifest> skills;
-    std::string config_schema;               ///< JSON text or ""
-    Json json;                               ///< the whole, as read
+    std::string config_schema;  ///< JSON text or ""
+    Json json;                  ///< the whole, as read
 
     /// Errors: invalid (which member, what was expected), unsupported (a later manifest number).
     static Result<Manifest> parse(std::string_view text);
 };
 
-/// Finds the manifest's text in the bytes of an ELF file (64-bit little-endian, this machine's architecture).
-/// Bounds-checked: any bytes are safe. Errors: invalid (not an ELF file, truncated, not a shared library), unsupported
-/// (other architecture), not_found (no note: "not a daybook plugin").
+/// Finds the manifest's text in the bytes of an ELF file (64-bit little-endian, this machine's
+/// architecture). Bounds-checked: any bytes are safe. Errors: invalid (not an ELF file, truncated,
+/// not a shared library), unsupported (other architecture), not_found (no note: "not a daybook
+/// plugin").
 Result<std::string> read_manifest_note(std::string_view elf_bytes);
 
 }  // namespace daybook

@@ -17,15 +17,19 @@ enum class Source { owner, desk, job, fill, tool, alert, page, host };
 [[nodiscard]] std::string_view name_of(Source source) noexcept;
 Result<Source> source_of(std::string_view name);
 
-/// kind: opening (first line: summary of the day before), trigger, tool_call, tool_result, answer, interrupted, compress.
+/// kind: opening (first line: summary of the day before), trigger, tool_call, tool_result, answer,
+/// interrupted, compress.
 struct SessionRecord {
     std::uint64_t seq = 0;  ///< from 1, without holes, in the file
     Timestamp ts{};
-    std::string turn;       ///< "t-42"; "" for an opening
+    std::string turn;  ///< "t-42"; "" for an opening
     std::string kind;
     Source source = Source::host;
-    std::string text;       ///< the words; for a tool call the arguments, for a tool result the result, both as JSON text
-    Json extra = Json::object();  ///< by kind: trigger {"trigger","kind"}, tool_call {"call","tool"}, tool_result {"call","tool","status"}, answer {"model","usage"}
+    std::string text;  ///< the words; for a tool call the arguments, for a tool result the result,
+                       ///< both as JSON text
+    Json extra =
+        Json::object();  ///< by kind: trigger {"trigger","kind"}, tool_call {"call","tool"},
+                         ///< tool_result {"call","tool","status"}, answer {"model","usage"}
 
     [[nodiscard]] std::string to_line() const;
     /// Errors: invalid, unsupported.

@@ -1,7 +1,7 @@
 // Time: the only place that asks for it or knows a zone.
 //
-// Instants are UTC with nanoseconds; on disk they are RFC 3339 with nine decimals ("2026-10-19T06:02:11.104233871Z").
-// A trading day is a DeskDate: the date in the desk's own zone.
+// Instants are UTC with nanoseconds; on disk they are RFC 3339 with nine decimals
+// ("2026-10-19T06:02:11.104233871Z"). A trading day is a DeskDate: the date in the desk's own zone.
 #pragma once
 
 #include <atomic>
@@ -42,7 +42,8 @@ struct TimeOfDay {
     friend auto operator<=>(const TimeOfDay&, const TimeOfDay&) = default;
 };
 
-/// An IANA time zone. Cheap to copy. Source of rules: the system's zone files through the date library.
+/// An IANA time zone. Cheap to copy. Source of rules: the system's zone files through the date
+/// library.
 class Zone {
   public:
     /// Errors: not_found (names the zone and says to install tzdata or check the spelling).
@@ -51,7 +52,8 @@ class Zone {
     [[nodiscard]] DeskDate date_of(Timestamp at) const;
     /// Minutes after local midnight.
     [[nodiscard]] TimeOfDay time_of(Timestamp at) const;
-    /// The instant of a wall-clock time: inside a gap the first instant after it, inside an overlap the earlier one.
+    /// The instant of a wall-clock time: inside a gap the first instant after it, inside an overlap
+    /// the earlier one.
     [[nodiscard]] Timestamp instant(DeskDate day, TimeOfDay time) const;
     /// "2026-10-19T11:32:11+05:30".
     [[nodiscard]] std::string local(Timestamp at) const;
@@ -94,7 +96,9 @@ class SystemClock final : public Clock {
 class ReplayedClock final : public Clock {
   public:
     explicit ReplayedClock(Timestamp start) : now_(start.time_since_epoch().count()) {}
-    [[nodiscard]] Timestamp now() const override { return Timestamp(std::chrono::nanoseconds(now_.load())); }
+    [[nodiscard]] Timestamp now() const override {
+        return Timestamp(std::chrono::nanoseconds(now_.load()));
+    }
     [[nodiscard]] bool is_replayed() const override { return true; }
     /// Errors: invalid (earlier than now).
     Result<> advance_to(Timestamp at);

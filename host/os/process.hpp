@@ -1,11 +1,10 @@
-// Starting and ending child processes. Thread: [io] only for spawn: PR_SET_PDEATHSIG is tied to the thread that spawned,
-// so children come from the one thread that lives as long as the host.
+// Starting and ending child processes. Thread: [io] only for spawn: PR_SET_PDEATHSIG is tied to the
+// thread that spawned, so children come from the one thread that lives as long as the host.
 #pragma once
-
-#include <sys/types.h>
 
 #include <optional>
 #include <string>
+#include <sys/types.h>
 #include <vector>
 
 #include <daybook/result.hpp>
@@ -15,8 +14,8 @@
 namespace daybook {
 
 struct ExitState {
-    int code = -1;    ///< exit code, -1 when ended by a signal
-    int signal = 0;   ///< signal number, 0 when it exited
+    int code = -1;   ///< exit code, -1 when ended by a signal
+    int signal = 0;  ///< signal number, 0 when it exited
     /// "exit code 3", "signal 11 (SIGSEGV)".
     [[nodiscard]] std::string str() const;
 };
@@ -25,14 +24,15 @@ struct SpawnRequest {
     std::string program;                   ///< absolute path
     std::vector<std::string> arguments;    ///< without argv[0]
     std::vector<std::string> environment;  ///< "NAME=value"; nothing is inherited
-    int channel = -1;                      ///< becomes descriptor 3 of the child; the caller keeps and closes its own copy
+    int channel =
+        -1;  ///< becomes descriptor 3 of the child; the caller keeps and closes its own copy
 };
 
 /// A running child, known by pidfd. Kills and reaps it when it goes.
 class ChildProcess {
   public:
-    /// posix_spawn with stdin from the null device, stdout and stderr as pipes, working directory "/".
-    /// Errors: not_found (program), io.
+    /// posix_spawn with stdin from the null device, stdout and stderr as pipes, working directory
+    /// "/". Errors: not_found (program), io.
     static Result<ChildProcess> spawn(const SpawnRequest& request);
     ChildProcess(ChildProcess&&) noexcept = default;
     ChildProcess& operator=(ChildProcess&&) noexcept;
@@ -41,8 +41,12 @@ class ChildProcess {
     ~ChildProcess();
 
     [[nodiscard]] pid_t pid() const noexcept { return pid_; }
-    [[nodiscard]] int pidfd() const noexcept { return pidfd_.get(); }  ///< readable when the child has ended
-    [[nodiscard]] int output() const noexcept { return output_.get(); }  ///< stdout and stderr together, non-blocking
+    [[nodiscard]] int pidfd() const noexcept {
+        return pidfd_.get();
+    }  ///< readable when the child has ended
+    [[nodiscard]] int output() const noexcept {
+        return output_.get();
+    }  ///< stdout and stderr together, non-blocking
     /// SIGKILL through the pidfd; harmless when it has ended.
     void kill() noexcept;
     /// Collects the state when the child has ended; nullopt while it runs.

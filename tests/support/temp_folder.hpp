@@ -14,7 +14,8 @@ namespace daybook::test {
 class TempFolder {
   public:
     TempFolder() {
-        std::string pattern = (std::filesystem::temp_directory_path() / "daybook-test-XXXXXX").string();
+        std::string pattern =
+            (std::filesystem::temp_directory_path() / "daybook-test-XXXXXX").string();
         if (mkdtemp(pattern.data()) == nullptr) {
             throw std::runtime_error("make a temporary folder");
         }
