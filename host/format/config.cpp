@@ -350,6 +350,18 @@ DeskConfig read_desk(const std::string& name, const TomlNode& table, Problems& p
     return desk;
 }
 
+/// Why nothing of that kind may have the name, though it is a plain one; "" when it may.
+std::string_view taken_by_host(std::string_view kind, std::string_view name) {
+    // A plugin's records stand in the journal under its name, their keys behind it: these names are
+    // the host's own there.
+    constexpr std::array<std::string_view, 6> kInJournal = {
+        "host", "intent", "outcome", "rollover", "trigger", "write"};
+    const bool taken =
+        kind == "plugin" ? std::find(kInJournal.begin(), kInJournal.end(), name) != kInJournal.end()
+                         : kind == "desk" && name == "_host";
+    return taken ? " is a name of the host's own; use another" : "";
+}
+
 /// Calls `read` for each [kind.NAME].
 template <class Read>
 void each_named(const TomlNode& root, std::string_view kind, Problems& problems, const Read& read) {
@@ -369,6 +381,8 @@ void each_named(const TomlNode& root, std::string_view kind, Problems& problems,
                 key_place,
                 std::string(kind),
                 "\"" + printable(name, 80) + "\" is not a plain name ([A-Za-z0-9._-], at most 64)");
+        } else if (const auto why = taken_by_host(kind, name); !why.empty()) {
+            problems.add(key_place, std::string(kind), "\"" + name + "\"" + std::string(why));
         } else if (inner.kind != TomlNode::Kind::table) {
             problems.add(inner.place,
                          std::string(kind),
@@ -408,6 +422,9 @@ void check_desk(const DeskConfig& desk, Config& config, const TomlNode& table, P
         }
     }
     for (const std::string& name : plugins) {
+        if (const auto why = taken_by_host("plugin", name); !why.empty()) {
+            problems.add(table.place, where, "plugin \"" + name + "\"" + std::string(why));
+        }
         const auto plugin = config.plugins.find(name);
         if (plugin != config.plugins.end() && !plugin->second.enabled) {
             config.warnings.push_back("desk " + desk.name + " uses plugin " + name +

@@ -5,6 +5,7 @@
 #include "tests/support/must.hpp"
 
 using namespace daybook;
+using Catch::Matchers::Contains;
 using daybook::test::must;
 
 namespace {
@@ -167,6 +168,19 @@ TEST_CASE("each wrong value is refused with what was expected", "[format]") {
         CHECK(told.find(expected) != std::string::npos);
     }
     CHECK(!Config::parse("x = \"\xff\"", "daybook.toml"));
+}
+
+TEST_CASE("a plugin or a desk cannot take a name that the host signs its own records with",
+          "[format]") {
+    for (const std::string name : {"host", "intent", "outcome", "rollover", "trigger", "write"}) {
+        const std::string wanted = "\"" + name + "\" is a name of the host's own";
+        CHECK_THAT(problem("[plugin." + name + "]\n"), Contains(wanted));
+        CHECK_THAT(problem("[desk.main]\nplugins = [\"" + name + "\"]\n"), Contains(wanted));
+        CHECK_THAT(problem("[model.m]\nplugin = \"" + name + "\"\n[desk.main]\nmodels = [\"m\"]\n"),
+                   Contains(wanted));
+    }
+    CHECK_THAT(problem("[desk._host]\n"), Contains("\"_host\" is a name of the host's own"));
+    CHECK(Config::parse("[desk.host]\nplugins = [\"hosts\"]\n", "daybook.toml"));
 }
 
 TEST_CASE("a plugin needs no table, one that is switched off is warned of", "[format]") {
