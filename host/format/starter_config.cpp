@@ -40,7 +40,8 @@ std::string toml_list(const List& texts) {
 
 constexpr std::string_view kHead =
     R"(# Daybook's configuration. `daybook config check` reads it and says what is wrong, with line and column;
-# `systemctl reload daybook` (or SIGHUP) takes a changed file over. Secrets never stand here: only their names.
+# `systemctl reload daybook` (or SIGHUP) reads it again: a new log level holds at once, all else with the next start.
+# Secrets never stand here: only their names.
 
 [host]
 # The walls around every plugin. "required": refuse to run a plugin without Landlock and seccomp.
