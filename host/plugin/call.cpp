@@ -22,9 +22,29 @@ constexpr std::size_t kMostEventValues = 16;
 constexpr std::size_t kMostEventBytes = 64UL * 1024 * 1024;
 constexpr std::size_t kMostMessageText = 4096;
 constexpr std::size_t kMostDetail = 64UL * 1024;
+/// Of a result: a message full of the shortest values would take fifty times its bytes once read.
+constexpr std::size_t kMostValues = 500'000;
 
 SteadyTime now() {
     return std::chrono::steady_clock::now();
+}
+
+/// Values that a JSON text holds, at most: what stands behind a comma or an opening bracket outside
+/// of strings.
+std::size_t count_values(std::string_view json) {
+    std::size_t count = 1;
+    bool in_string = false;
+    for (std::size_t i = 0; i < json.size(); ++i) {
+        const char c = json[i];
+        if (in_string) {
+            i += c == '\\' ? 1 : 0;
+            in_string = c != '"';
+        } else {
+            in_string = c == '"';
+            count += c == ',' || c == '[' || c == '{' ? 1 : 0;
+        }
+    }
+    return count;
 }
 
 /// One call that is out.
@@ -257,13 +277,19 @@ void CallInFlight::take_result(const Message& message) {
     limits.max_bytes = channel::kMaxMessageBytes;
     limits.max_string_bytes = channel::kMaxMessageBytes;
     const std::string text = json->empty() ? "null" : std::string(*json);
-    const auto parsed = Json::parse(text, limits);
+    const auto parsed =
+        count_values(text) > kMostValues
+            ? Result<Json>(Error(Errc::full,
+                                 "it holds more than " + std::to_string(kMostValues) + " values"))
+            : Json::parse(text, limits);
     if (over_) {
         // It came too late to be the answer, and may say what was done.
         settle(*over_);
         outcome_.detail = parsed && text.size() <= kMostDetail
                               ? Json::object({{"late_result", *parsed}}).dump()
                               : "";
+    } else if (!parsed && parsed.error().code() == Errc::full) {
+        settle(Error(Errc::full, what_ + ": its result is too long: " + parsed.error().message()));
     } else if (!parsed) {
         settle(Error(Errc::plugin_protocol,
                      what_ + ": its result is not JSON: " + parsed.error().message()));

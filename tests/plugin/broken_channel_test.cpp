@@ -103,6 +103,20 @@ TEST_CASE("a verb after its call has ended gets not_found and is never served", 
     CHECK(caller.call("any").result);
 }
 
+TEST_CASE("a result of very many values costs its call, one of very much text passes", "[plugin]") {
+    Bench bench;
+    Caller caller(bench, fake_plugin("many_values"), impatient(bench));
+    const auto outcome = caller.call("any");
+    REQUIRE_FALSE(outcome.result);
+    CHECK(outcome.result.error().code() == Errc::full);
+    CHECK_THAT(outcome.result.error().message(), Contains("more than 500000 values"));
+    CHECK(caller.runner.status().state == RunnerState::ready);
+    Caller texts(bench, fake_plugin("long_text"), impatient(bench));
+    const auto text = texts.call("any");
+    REQUIRE(text.result);
+    CHECK(text.result->size() == 2000002);
+}
+
 TEST_CASE("a result that is not JSON fails the call and not the process", "[plugin]") {
     Bench bench;
     Caller caller(bench, fake_plugin("not_json"), impatient(bench));

@@ -126,6 +126,14 @@ void answer_call(const std::string& mode, CallId call, const std::string& argume
         tell(MessageType::verb, call, "\x01");
     } else if (mode == "not_json") {
         tell(MessageType::result, call, text("{\"a\":1,\"a\":2}"));
+    } else if (mode == "many_values") {
+        std::string many = "[0";
+        for (int i = 0; i < 600000; ++i) {
+            many += ",0";
+        }
+        tell(MessageType::result, call, text(many + "]"));
+    } else if (mode == "long_text") {
+        tell(MessageType::result, call, text("\"" + std::string(2000000, ',') + "\""));
     } else if (mode == "half") {
         auto frames =
             daybook::channel::encode({MessageType::result, call, std::string(100000, 'x')});
