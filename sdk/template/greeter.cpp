@@ -9,7 +9,7 @@ namespace {
 namespace json = daybook::json;
 
 // One object for each desk that uses the plugin, made from its configuration:
-//   [plugin.greeter]
+//   [plugin.greeter.config]
 //   greeting = "Good morning"
 class Greeter {
   public:
