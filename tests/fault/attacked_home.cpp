@@ -195,6 +195,9 @@ Picture picture_of(const fs::path& folder) {
         picture.emplace(path.string(), std::move(seen));
     };
     add(folder);
+    if (!fs::is_directory(folder)) {
+        return picture;
+    }
     for (const auto& entry :
          fs::recursive_directory_iterator(folder, fs::directory_options::skip_permission_denied)) {
         add(entry.path());
