@@ -1,5 +1,6 @@
 #include "host/turn/tool_call.hpp"
 
+#include "host/gate/content_rules.hpp"
 #include "host/os/desk_path.hpp"
 #include "host/turn/conversation.hpp"
 #include "host/turn/effects.hpp"
@@ -9,6 +10,26 @@ namespace {
 
 constexpr int kMaxArgumentDepth = 32;
 constexpr int kLogError = 3;
+
+/// Path that a call asked for, as it was given; it need not be one. {day} is filled in.
+std::string path_asked_for(const WritesRule& rule, const Json& arguments, DeskDate day) {
+    if (rule.fixed.empty()) {
+        return arguments[rule.argument].as_string();
+    }
+    std::string path = rule.fixed;
+    constexpr std::string_view kDay = "{day}";
+    if (const std::size_t at = path.find(kDay); at != std::string::npos) {
+        path.replace(at, kDay.size(), day.str());
+    }
+    return path;
+}
+
+/// What a leash lets its call write, for the journal.
+std::string allowed_by(const Leash& leash) {
+    return leash.file ? leash.file->path.str() + " (" +
+                            names_of_operations(leash.file->operations) + ") only"
+                      : "no file";
+}
 
 }  // namespace
 
@@ -41,17 +62,82 @@ Result<> ToolCaller::check_schema(const ToolManifest& tool, const Json& argument
     return fits ? Result<>() : Result<>(fits.error().during("arguments of " + tool.name));
 }
 
+Error ToolCaller::note_refusal(const ToolManifest& tool,
+                               const Json& arguments,
+                               const std::string& rule,
+                               const std::string& allowed,
+                               const Error& error) {
+    if (!tool.writes) {
+        return error;
+    }
+    const std::string path = path_asked_for(*tool.writes, arguments, scope_.day);
+    Json data = Json::object();
+    data.set("path", printable(mask_secrets(path)))
+        .set("op", names_of_operations(tool.writes->operations))
+        .set("rule", rule)
+        .set("allowed", mask_secrets(allowed))
+        .set("tool", tool.name)
+        .set("text", mask_secrets(error.message()));
+    auto record = parts_.journal.append(
+        DeskParts::entry("write_refused", scope_.session, scope_.turn, std::move(data)));
+    return record ? error
+                  : Error(error.code(),
+                          error.message() + " (not journalled: " + record.error().message() + ")");
+}
+
+Result<ToolOffer> ToolCaller::find_tool(const std::string& tool, const std::string& arguments) {
+    const auto found = parts_.tools.find(tool);
+    const bool known = found != parts_.tools.end();
+    if (known && scope_.allowance.allows_tool(tool)) {
+        return found->second;
+    }
+    const Error error(known ? Errc::refused : Errc::not_found,
+                      "tool " + printable(tool, 64) +
+                          (known ? ": not in a turn of kind "
+                                 : ": the desk has none of that name in a turn of kind ") +
+                          std::string(name_of(scope_.kind)) + "; there are: " + known_tools());
+    if (!known) {
+        return error;
+    }
+    auto parsed = Json::parse(arguments);
+    return note_refusal(*found->second.tool,
+                        parsed && parsed->is_object() ? *parsed : Json::object(),
+                        "turn",
+                        scope_.allowance.describe_tools(),
+                        error);
+}
+
+Result<Leash> ToolCaller::leash_for(Leash* parent, const ToolOffer& offer, const Json& arguments) {
+    const auto timeout = offer.tool->timeout.count() > 0 ? offer.tool->timeout
+                                                         : parts_.services.config.host.call_timeout;
+    auto leash = derive_leash(scope_.allowance,
+                              *offer.tool,
+                              offer.plugin->groups,
+                              arguments,
+                              parts_.services.clock.steady() + timeout);
+    if (!leash) {
+        return note_refusal(
+            *offer.tool, arguments, "leash", scope_.allowance.describe() + " only", leash.error());
+    }
+    leash->desk = parts_.config.name;
+    leash->plugin = offer.plugin->config.name;
+    leash->tool = offer.tool->name;
+    leash->turn = scope_.turn;
+    if (parent == nullptr) {
+        return leash;
+    }
+    auto narrowed = attenuate(*parent, std::move(*leash));
+    return narrowed ? std::move(narrowed)
+                    : note_refusal(
+                          *offer.tool, arguments, "leash", allowed_by(*parent), narrowed.error());
+}
+
 Result<ToolCaller::Checked> ToolCaller::check(Leash* parent,
                                               const std::string& tool,
                                               const std::string& arguments) {
-    const auto found = parts_.tools.find(tool);
-    if (found == parts_.tools.end() || !scope_.allowance.allows_tool(tool)) {
-        const bool known = found != parts_.tools.end();
-        return Error(known ? Errc::refused : Errc::not_found,
-                     "tool " + printable(tool, 64) +
-                         (known ? ": not in a turn of kind "
-                                : ": the desk has none of that name in a turn of kind ") +
-                         std::string(name_of(scope_.kind)) + "; there are: " + known_tools());
+    auto offer = find_tool(tool, arguments);
+    if (!offer) {
+        return offer.error();
     }
     JsonLimits limits;
     limits.max_depth = kMaxArgumentDepth;
@@ -62,31 +148,14 @@ Result<ToolCaller::Checked> ToolCaller::check(Leash* parent,
     if (!parsed->is_object()) {
         return Error(Errc::invalid, "arguments of " + tool + ": expected a JSON object");
     }
-    const ToolOffer& offer = found->second;
-    if (auto fits = check_schema(*offer.tool, *parsed); !fits) {
+    if (auto fits = check_schema(*offer->tool, *parsed); !fits) {
         return fits.error();
     }
-    const auto timeout = offer.tool->timeout.count() > 0 ? offer.tool->timeout
-                                                         : parts_.services.config.host.call_timeout;
-    auto leash = derive_leash(scope_.allowance,
-                              *offer.tool,
-                              offer.plugin->groups,
-                              *parsed,
-                              parts_.services.clock.steady() + timeout);
+    auto leash = leash_for(parent, *offer, *parsed);
     if (!leash) {
         return leash.error();
     }
-    leash->desk = parts_.config.name;
-    leash->plugin = offer.plugin->config.name;
-    leash->tool = tool;
-    leash->turn = scope_.turn;
-    if (parent != nullptr) {
-        leash = attenuate(*parent, std::move(*leash));
-        if (!leash) {
-            return leash.error();
-        }
-    }
-    return Checked{offer, parsed->dump(), std::move(*leash)};
+    return Checked{*offer, parsed->dump(), std::move(*leash)};
 }
 
 VerbContext ToolCaller::verb_context() {

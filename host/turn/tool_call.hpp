@@ -51,6 +51,10 @@ class ToolCaller {
   private:
     struct Checked;
     Result<Checked> check(Leash* parent, const std::string& tool, const std::string& arguments);
+    /// Errors: not_found, refused (not in a turn of this kind).
+    Result<ToolOffer> find_tool(const std::string& tool, const std::string& arguments);
+    /// Errors: those of derive_leash and attenuate.
+    Result<Leash> leash_for(Leash* parent, const ToolOffer& offer, const Json& arguments);
     CallOutcome run(Checked& checked);
     CallOutcome run_external(Checked& checked);
     CallOutcome send(Checked& checked, const std::string& idempotency_key);
@@ -60,6 +64,13 @@ class ToolCaller {
                                     CallOutcome& outcome);
     Result<> check_schema(const ToolManifest& tool, const Json& arguments);
     [[nodiscard]] std::string known_tools() const;
+    /// A write that was asked for and never reached the gate is journalled as `write_refused`, when
+    /// the tool is one that writes. Returns the error the caller is to see.
+    Error note_refusal(const ToolManifest& tool,
+                       const Json& arguments,
+                       const std::string& rule,
+                       const std::string& allowed,
+                       const Error& error);
 
     DeskParts& parts_;
     TurnScope& scope_;

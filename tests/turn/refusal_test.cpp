@@ -1,0 +1,43 @@
+// What is refused, and what is kept of it.
+#include "tests/turn/desk_bench.hpp"
+
+using namespace daybook;
+using daybook::test::DeskBench;
+using daybook::test::must;
+
+TEST_CASE("a write that the turn's allowance refuses is journalled, whoever asked", "[turn]") {
+    DeskBench bench(
+        R"([{"match":"breaking","calls":[{"name":"write_file","arguments":{"path":"Memory.md","text":"x"}}]},
+            {"after":"write_file","match":"refused","text":"it was refused"}])");
+    bench.open();
+    CHECK(bench.say("breaking news", TurnKind::alert)["text"].as_string() == "it was refused");
+    bench.settle();
+    auto refused = bench.records("write_refused");
+    REQUIRE(refused.size() == 1);
+    CHECK(refused[0].entry.data["path"].as_string() == "Memory.md");
+    CHECK(refused[0].entry.data["rule"].as_string() == "leash");
+    CHECK(refused[0].entry.data["tool"].as_string() == "write_file");
+    CHECK(refused[0].entry.data["op"].as_string() == "replace");
+    CHECK(refused[0].entry.data["allowed"].as_string().find("notes/2026-10-19.md") !=
+          std::string::npos);
+    CHECK(refused[0].entry.turn == "t-1");
+    for (const std::string path :
+         {"README.md", "../x", "ghp_0123456789abcdefghijklmnopqrstuvwxyz"}) {
+        Json arguments = Json::object().set("path", path).set("text", "x");
+        CHECK_FALSE(bench.call_tool("write_file", arguments.dump()).result);
+    }
+    refused = bench.records("write_refused");
+    REQUIRE(refused.size() == 4);
+    CHECK(refused[1].entry.data["path"].as_string() == "README.md");
+    CHECK(refused[2].entry.data["path"].as_string() == "../x");
+    CHECK(refused[3].entry.data["path"].as_string().find("ghp_") == std::string::npos);
+    CHECK(refused[3].entry.data["text"].as_string().find("ghp_") == std::string::npos);
+}
+
+TEST_CASE("a call that writes nothing leaves no refusal of a write", "[turn]") {
+    DeskBench bench;
+    bench.open();
+    CHECK_FALSE(bench.call_tool("fly", "{}").result);
+    CHECK_FALSE(bench.call_tool("read_file", R"({"path":"../x"})").result);
+    CHECK(bench.records("write_refused").empty());
+}
