@@ -233,19 +233,22 @@ TEST_CASE("unknown and unfit plugins and a missing calendar cost what names them
 TEST_CASE("a bad row of a price file is named with file and line, and the others are read",
           "[fault]") {
     Home home;
-    home.write("prices/NIFTY50-1m.csv",
-               "time,open,high,low,close,volume\n2026-10-19T09:15:00+05:30,1,2,0.5,1.5,10\n"
-               "2026-10-19T09:16:00+05:30,1,zwei,0.5,1.5,10\n");
+    home.write(
+        "prices/NIFTY50-1m.csv",
+        "time,open,high,low,close,volume\n2026-10-19T09:15:00+05:30,1,2,0.5,1.5,10\n"
+        "2026-10-19T09:16:00+05:30,1,zwei,0.5,1.5,10\n2026-10-19T09:17:00+05:30,1,2,0.5,1.75,10\n");
+    const std::string folders = "[\"" + (home.path() / "prices").string() + "\"]\n";
     home.write("daybook.toml",
                config_text("",
-                           desk_table("main", {"memory", "candles"}) + "reads = [\"" +
-                               (home.path() / "prices").string() + "\"]\n"));
+                           desk_table("main", {"memory", "candles"}) + "reads = " + folders +
+                               "[desk.main.config.candles]\nfolders = " + folders));
     home.start();
     const auto answer = call_tool(home, "price", Json::object().set("symbol", "NIFTY50"));
     const std::string told = answer ? answer->dump() : answer.error().message();
     INFO(told);
     CHECK_THAT(told,
-               Catch::Contains("NIFTY50-1m.csv") && Catch::Contains("1.5") && Catch::Contains("3"));
+               Catch::Contains("NIFTY50-1m.csv row 3") && Catch::Contains("zwei") &&
+                   Catch::Contains("1.75"));
     CHECK(call_tool(home, "add_note", Json::object().set("text", "served")));
     home.stop();
 }
