@@ -101,8 +101,10 @@ constexpr std::array kPrefixes = {
 void scan_prefixes(const FoldedText& folded, std::vector<SecretFound>& into) {
     const std::string_view text = folded.text;
     for (const KnownPrefix& prefix : kPrefixes) {
+        std::size_t next = 0;
         for (std::size_t at = text.find(prefix.text); at != std::string_view::npos;
-             at = text.find(prefix.text, at + 1)) {
+             at = text.find(prefix.text, next)) {
+            next = at + 1;
             if (at > 0 && is_alnum(text[at - 1])) {
                 continue;  // "risk-adjusted-..." is not "sk-..."
             }
@@ -110,6 +112,9 @@ void scan_prefixes(const FoldedText& folded, std::vector<SecretFound>& into) {
             const std::size_t length =
                 run_length(text, start, prefix.text == "eyJ" ? is_token_char : is_key_char);
             const std::string_view key = text.substr(start, length);
+            // Each character is looked at once: what the rest of this run lacks, every later prefix
+            // in it lacks too.
+            next = std::max(next, start + length);
             const bool is_jwt = prefix.text != "eyJ" || key.find(".eyJ") != std::string_view::npos;
             if (length >= prefix.fewest && is_jwt && (!prefix.needs_digit || has_digit(key))) {
                 add(folded, prefix.rule, at, start + length, into);
@@ -124,11 +129,13 @@ void scan_aws(const FoldedText& folded, std::vector<SecretFound>& into) {
     for (const std::string_view prefix : {std::string_view("AKIA"), std::string_view("ASIA")}) {
         for (std::size_t at = text.find(prefix); at != std::string_view::npos;
              at = text.find(prefix, at + 1)) {
+            if (at > 0 && is_alnum(text[at - 1])) {
+                continue;
+            }
             const std::size_t length =
                 run_length(text, at, [](char c) { return is_upper(c) || is_digit(c); });
-            const bool starts = at == 0 || !is_alnum(text[at - 1]);
             const bool ends = at + length >= text.size() || !is_alnum(text[at + length]);
-            if (starts && ends && length == 20 && has_digit(text.substr(at, length))) {
+            if (ends && length == 20 && has_digit(text.substr(at, length))) {
                 add(folded, "api key", at, at + length, into);
             }
         }
@@ -157,8 +164,9 @@ void scan_joined(const FoldedText& folded, std::vector<SecretFound>& into) {
         for (std::size_t at = text.find(wanted.text); at != std::string_view::npos;
              at = text.find(wanted.text, at + 1)) {
             const std::size_t start = at + wanted.text.size();
-            const std::size_t length = run_length(text, start, is_key_char);
-            const std::string_view key = text.substr(start, std::min(length, wanted.length));
+            const std::string_view rest =
+                text.substr(start, std::min(text.size() - start, wanted.length));
+            const std::string_view key = rest.substr(0, run_length(rest, 0, is_key_char));
             const bool all_capitals = std::none_of(key.begin(), key.end(), is_lower) &&
                                       std::count_if(key.begin(), key.end(), is_digit) >= 1;
             const bool mixed = std::count_if(key.begin(), key.end(), is_digit) >= 3 &&
@@ -176,8 +184,10 @@ void scan_private_keys(const FoldedText& folded, std::vector<SecretFound>& into)
     constexpr std::string_view kBegin = "BEGIN ";
     constexpr std::string_view kName = "PRIVATE KEY";
     constexpr std::size_t kMaxLabel = 40;
+    std::size_t next = 0;
     for (std::size_t at = text.find(kBegin); at != std::string_view::npos;
-         at = text.find(kBegin, at + 1)) {
+         at = text.find(kBegin, next)) {
+        next = at + 1;
         const std::size_t name = text.substr(at, kMaxLabel).find(kName);
         if (at < 2 || text[at - 1] != '-' || name == std::string_view::npos) {
             continue;
@@ -188,6 +198,7 @@ void scan_private_keys(const FoldedText& folded, std::vector<SecretFound>& into)
         const std::size_t end =
             end_name == std::string_view::npos ? text.size() : end_name + kName.size();
         add(folded, "private key", at, end, into);
+        next = end;
     }
 }
 
@@ -200,10 +211,12 @@ void scan_bearer(const FoldedText& folded, std::vector<SecretFound>& into) {
         std::size_t start = at + kBearer.size();
         const std::size_t gap = run_length(
             text, start, [](char c) { return c == ' ' || c == ':' || c == '"' || c == '\''; });
+        if (gap == 0) {
+            continue;  // and nothing is walked: "bearerbearer..." would be, for each of them
+        }
         start += gap;
         const std::size_t length = run_length(folded.text, start, is_token_char);
-        if (gap > 0 && length >= kFewest &&
-            has_digit(std::string_view(folded.text).substr(start, length))) {
+        if (length >= kFewest && has_digit(std::string_view(folded.text).substr(start, length))) {
             add(folded, "bearer token", start, start + length, into);
         }
     }

@@ -147,17 +147,22 @@ std::string digits_of(std::string_view text,
     return digits;
 }
 
-/// The token around a group: letters, digits, dashes, underscores.
-std::string_view token_around(std::string_view text, const Group& group) {
-    std::size_t begin = group.begin;
-    std::size_t end = group.end;
-    while (begin > 0 && (is_word_char(text[begin - 1]) || text[begin - 1] == '-')) {
-        --begin;
+/// Whether the token around the group (letters, digits, dashes, underscores) holds other digits.
+/// Looks no further than the nearest one, so that a long token is not walked for each of its
+/// groups.
+bool has_other_digits(std::string_view text, const Group& group) {
+    const auto is_token_char = [](char c) { return is_word_char(c) || c == '-'; };
+    for (std::size_t at = group.begin; at > 0 && is_token_char(text[at - 1]); --at) {
+        if (is_digit(text[at - 1])) {
+            return true;
+        }
     }
-    while (end < text.size() && (is_word_char(text[end]) || text[end] == '-')) {
-        ++end;
+    for (std::size_t at = group.end; at < text.size() && is_token_char(text[at]); ++at) {
+        if (is_digit(text[at])) {
+            return true;
+        }
     }
-    return text.substr(begin, end - begin);
+    return false;
 }
 
 /// Whether the group stands alone: not part of a decimal, a word, or an id with other digits in it.
@@ -191,29 +196,20 @@ bool has_context(std::string_view text, std::size_t at) {
     });
 }
 
-std::vector<Run> find_runs(std::string_view text) {
-    std::vector<Run> runs;
-    bool continues = false;
-    for (std::size_t at = 0; at < text.size();) {
-        if (!is_digit(text[at])) {
-            continues = false;
-            ++at;
-            continue;
-        }
+/// The run that begins at `at`, which is a digit; `at` is then behind it.
+Run run_at(std::string_view text, std::size_t& at) {
+    Run run{{}, has_context(text, at)};
+    for (bool continues = true; continues; at += continues ? 1 : 0) {
         Group group{at, at};
         while (group.end < text.size() && is_digit(text[group.end])) {
             ++group.end;
         }
-        if (!continues) {
-            runs.push_back({{}, has_context(text, at)});
-        }
-        runs.back().groups.push_back(group);
+        run.groups.push_back(group);
         at = group.end;
         continues =
             at + 1 < text.size() && (text[at] == ' ' || text[at] == '-') && is_digit(text[at + 1]);
-        at += continues ? 1 : 0;
     }
-    return runs;
+    return run;
 }
 
 /// Prices in a row: groups of one size that differ, and lie within a quarter of each other.
@@ -284,12 +280,9 @@ void scan_single(const FoldedText& folded, const Run& run, std::vector<SecretFou
         if (group.size() < 12 || group.size() > 19 || !is_free(folded.text, group)) {
             continue;
         }
-        const std::string_view token = token_around(folded.text, group);
-        const auto digits_in_token =
-            static_cast<std::size_t>(std::count_if(token.begin(), token.end(), is_digit));
         const std::string digits = folded.text.substr(group.begin, group.size());
         const std::string_view rule = rule_of(digits);
-        if (!rule.empty() && (digits_in_token == group.size() || run.has_context)) {
+        if (!rule.empty() && (run.has_context || !has_other_digits(folded.text, group))) {
             add(folded, rule, group, group, digits, into);
         }
     }
@@ -369,7 +362,12 @@ void scan_pan(const FoldedText& folded, std::vector<SecretFound>& into) {
 
 void scan_numbers(const FoldedText& folded, std::vector<SecretFound>& into) {
     scan_pan(folded, into);
-    for (const Run& run : find_runs(folded.text)) {
+    for (std::size_t at = 0; at < folded.text.size();) {
+        if (!is_digit(folded.text[at])) {
+            ++at;
+            continue;
+        }
+        const Run run = run_at(folded.text, at);
         scan_single(folded, run, into);
         scan_groups(folded, run, into);
     }

@@ -1,6 +1,7 @@
 #include "host/gate/content_rules.hpp"
 
 #include <cctype>
+#include <chrono>
 
 #include "tests/catch.hpp"
 
@@ -164,6 +165,62 @@ TEST_CASE("a day of minute bars in a note raises no alarm", "[gate]") {
         table += std::to_string(100000 + (minute * 104729) % 900000) + "\n";
     }
     CHECK_FALSE(find_secret(table));
+}
+
+TEST_CASE("a text that repeats the start of a secret is looked through once, not once a start",
+          "[gate]") {
+    // A mebibyte each: with a second look for each start one of these takes minutes.
+    constexpr std::size_t kBytes = 1UL << 20;
+    constexpr auto kBound = std::chrono::seconds(2);
+    for (const std::string piece : {"-sk-1",
+                                    "-sk-",
+                                    "_ghp_",
+                                    ".eyJ",
+                                    "-eyJ",
+                                    "Bearer ",
+                                    "bearer",
+                                    "Bearer:",
+                                    "bearer a-",
+                                    "-AKIA",
+                                    "AKIA",
+                                    "AIza",
+                                    "skant",
+                                    "s k a n t ",
+                                    "ghp_",
+                                    "-BEGIN ",
+                                    "-BEGIN PRIVATE KEY",
+                                    "-BEGIN PRIVATE KEY END ",
+                                    "END ",
+                                    "0",
+                                    "1 ",
+                                    "1-",
+                                    "4111 ",
+                                    "1234-",
+                                    "a-",
+                                    "-1a",
+                                    "key ",
+                                    "token=",
+                                    "card 1 ",
+                                    "ABCPE1234 ",
+                                    "a b ",
+                                    "a-123456789012-b",
+                                    "123456789012,",
+                                    "_-_",
+                                    "1.",
+                                    "\u200b1",
+                                    "key 0123456789abcdef0123456789abcdef",
+                                    "4111111111111111 "}) {
+        std::string text;
+        text.reserve(kBytes + piece.size());
+        while (text.size() < kBytes) {
+            text += piece;
+        }
+        INFO("of " << piece);
+        const auto begun = std::chrono::steady_clock::now();
+        (void)find_secret(text);
+        CHECK(mask_secrets(text).size() < 2 * text.size());
+        CHECK(std::chrono::steady_clock::now() - begun < kBound);
+    }
 }
 
 TEST_CASE("masking leaves everything but the secret", "[gate]") {
