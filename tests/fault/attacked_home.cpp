@@ -4,10 +4,12 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <fcntl.h>
 #include <fstream>
 #include <grp.h>
 #include <set>
 #include <sstream>
+#include <sys/file.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -18,6 +20,7 @@
 
 #include "host/cli/client.hpp"
 #include "host/format/sha256.hpp"
+#include "host/os/unique_fd.hpp"
 #include "tests/catch.hpp"
 
 namespace daybook::test {
@@ -219,6 +222,13 @@ std::string difference(const Picture& before, const Picture& after) {
         text += before.contains(path) ? "" : path + " is new\n";
     }
     return text;
+}
+
+void kill_host(Home& home) {
+    home.kill();
+    const UniqueFd lock(::open((home.path() / "state/run/host.lock").c_str(), O_RDWR | O_CLOEXEC));
+    REQUIRE(lock.get() >= 0);
+    CHECK(eventually([&] { return ::flock(lock.get(), LOCK_EX | LOCK_NB) == 0; }));
 }
 
 std::vector<pid_t> runners_of(const Home& home) {
