@@ -4,13 +4,84 @@
 #include <charconv>
 
 #include "host/os/desk_path.hpp"
+#include "host/session/session_line.hpp"
 
 namespace daybook {
 namespace {
 
 constexpr std::size_t kDateBytes = 10;
-constexpr std::size_t kMaxSessionBytes = 256UL * 1024 * 1024;
+constexpr std::size_t kChunk = 1024UL * 1024;
+constexpr std::size_t kMaxFirstLine = 16UL * 1024 * 1024;  // of an earlier version
 constexpr std::string_view kEnding = ".jsonl";
+
+/// Takes the whole lines of the text; what stands behind the last is `torn`.
+void take_lines(std::string_view rest, SessionLines& lines) {
+    for (auto end = rest.find('\n'); end != std::string_view::npos; end = rest.find('\n')) {
+        auto record = SessionRecord::from_line(rest.substr(0, end));
+        if (record) {
+            lines.records.push_back(std::move(*record));
+        } else {
+            ++lines.bad_lines;
+        }
+        ++lines.lines;
+        lines.bytes += end + 1;
+        rest.remove_prefix(end + 1);
+    }
+    lines.torn = rest;
+}
+
+/// Of a large file.
+Result<> read_first_line(Os& os, int file, SessionLines& lines) {
+    auto head = os.read_at(file, 0, kMaxFirstLine);
+    if (!head) {
+        return head.error();
+    }
+    const auto end = head->find('\n');
+    if (end != std::string::npos) {
+        take_lines(std::string_view(*head).substr(0, end + 1), lines);
+    }
+    return {};
+}
+
+/// Counts the lines from lines.bytes up to the first that begins behind `until`.
+Result<> skip_lines(Os& os, int file, std::uint64_t until, SessionLines& lines) {
+    for (std::uint64_t at = lines.bytes; lines.bytes <= until;) {
+        auto chunk = os.read_at(file, at, kChunk);
+        if (!chunk) {
+            return chunk.error();
+        }
+        if (chunk->empty()) {
+            return Error(
+                Errc::corrupt,
+                "its last line is longer than " + std::to_string(kMaxHeldSession) + " bytes");
+        }
+        for (auto end = chunk->find('\n'); end != std::string::npos;
+             end = chunk->find('\n', end + 1)) {
+            lines.bytes = at + end + 1;
+            ++lines.lines;
+            ++lines.skipped;
+            if (lines.bytes > until) {
+                return {};
+            }
+        }
+        at += chunk->size();
+    }
+    return {};
+}
+
+/// What was read of a large file begins in the middle of a turn: that one is not kept, but when it
+/// is the only one.
+void drop_cut_turn(std::vector<SessionRecord>& records) {
+    if (records.empty()) {
+        return;
+    }
+    const auto first = records.begin() + 1;
+    const auto begin = std::find_if(
+        first, records.end(), [](const SessionRecord& record) { return record.kind == "trigger"; });
+    if (begin != records.end()) {
+        records.erase(first, begin);
+    }
+}
 
 }  // namespace
 
@@ -56,24 +127,35 @@ Result<std::vector<SessionName>> list_session_names(Os& os, int folder) {
 }
 
 Result<SessionLines> read_session_file(Os& os, int folder, std::string_view file) {
-    auto text = read_file(os, folder, file, kMaxSessionBytes);
+    auto opened = os.open_beneath(folder, file, OpenMode::read);
+    if (!opened) {
+        return opened.error();
+    }
+    auto status = os.stat_of(opened->get());
+    if (!status) {
+        return status.error();
+    }
+    const auto size = static_cast<std::uint64_t>(status->st_size);
+    SessionLines lines;
+    const bool is_whole = size <= kMaxHeldSession;
+    if (!is_whole) {
+        if (auto first = read_first_line(os, opened->get(), lines); !first) {
+            return first.error();
+        }
+        if (auto skipped = skip_lines(os, opened->get(), size - kMaxHeldSession, lines); !skipped) {
+            return skipped.error();
+        }
+    }
+    auto text = os.read_at(opened->get(), lines.bytes, kMaxHeldSession + 1);
     if (!text) {
         return text.error();
     }
-    SessionLines lines;
-    std::string_view rest(*text);
-    for (auto end = rest.find('\n'); end != std::string_view::npos; end = rest.find('\n')) {
-        auto record = SessionRecord::from_line(rest.substr(0, end));
-        if (record) {
-            lines.records.push_back(std::move(*record));
-        } else {
-            ++lines.bad_lines;
-        }
-        ++lines.lines;
-        lines.bytes += end + 1;
-        rest.remove_prefix(end + 1);
+    take_lines(*text, lines);
+    if (!is_whole) {
+        const std::size_t kept = lines.records.size();
+        drop_cut_turn(lines.records);
+        lines.skipped += kept - lines.records.size();
     }
-    lines.torn = rest;
     return lines;
 }
 

@@ -35,13 +35,16 @@ Result<std::vector<SessionName>> list_session_names(Os& os, int folder);
 struct SessionLines {
     std::vector<SessionRecord> records;  ///< good lines, oldest first
     std::size_t bad_lines = 0;           ///< whole lines that cannot be read
-    std::uint64_t lines = 0;             ///< whole lines, good and bad
+    std::uint64_t lines = 0;             ///< whole lines, good and bad and skipped
+    std::uint64_t skipped = 0;           ///< lines behind the first that were not read
     std::uint64_t bytes = 0;             ///< up to the last newline
     std::string torn;                    ///< what stands behind the last newline
 };
 
-/// Reads a whole session file. A last line without a newline is in `torn` only.
-/// Errors: not_found, refused, full (over 256 MiB), io.
+/// Reads a session file: all of it, or of a file over kMaxHeldSession its first line and whole
+/// turns of its end, so that memory is bounded whatever its size. A last line without a newline is
+/// in `torn` only. Errors: not_found, refused, corrupt (its last line alone is longer than that),
+/// io.
 Result<SessionLines> read_session_file(Os& os, int folder, std::string_view file);
 
 /// First name "<stem>N" (N from 1) that does not exist in the folder. Errors: io.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "host/session/session_line.hpp"
 #include "host/session/session_store.hpp"
 
 namespace daybook {
@@ -189,7 +190,11 @@ Result<> SessionStore::load_session() {
     }
     file_ = std::move(*file);
     file_bytes_ = lines->bytes;
-    conversation_ = lines->records;
+    conversation_ = std::move(lines->records);
+    held_bytes_ = 0;
+    for (const SessionRecord& record : conversation_) {
+        held_bytes_ += weight_of(record);
+    }
     next_seq_ = lines->lines + 1;
     if (!conversation_.empty()) {
         next_seq_ = std::max(next_seq_, conversation_.back().seq + 1);
@@ -198,6 +203,12 @@ Result<> SessionStore::load_session() {
         repairs_.sentences.push_back("session " + state_.session + ": " +
                                      std::to_string(lines->bad_lines) +
                                      " unreadable line(s) kept and left out");
+    }
+    if (lines->skipped > 0) {
+        repairs_.sentences.push_back("session " + state_.session + ": of its " +
+                                     std::to_string(lines->lines) + " lines the oldest " +
+                                     std::to_string(lines->skipped) +
+                                     " are left out of the conversation");
     }
     if (auto mended = mend_tail(*lines); !mended) {
         return mended;

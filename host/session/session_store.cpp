@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "host/session/session_line.hpp"
+
 namespace daybook {
 namespace {
 
@@ -79,8 +81,11 @@ Result<std::string> SessionStore::open_session(DeskDate day,
     opening.text = opening_text;
     opening.extra = std::move(extra);
     // Whole or absent: a session file always begins with its opening line.
-    const std::string line = opening.to_line() + "\n";
-    if (auto made = write_file_durably(os_, folder_.get(), name.file(), line); !made) {
+    const auto line = fit_line(opening);
+    if (!line) {
+        return line.error().during("open session " + name.str());
+    }
+    if (auto made = write_file_durably(os_, folder_.get(), name.file(), *line); !made) {
         return made.error().during("open session " + name.str());
     }
     auto file = os_.open_beneath(folder_.get(), name.file(), OpenMode::append);
@@ -97,8 +102,9 @@ Result<std::string> SessionStore::open_session(DeskDate day,
         return saved.error();
     }
     file_ = std::move(*file);
-    file_bytes_ = line.size();
+    file_bytes_ = line->size();
     next_seq_ = 2;
+    held_bytes_ = weight_of(opening);
     conversation_.clear();
     conversation_.push_back(std::move(opening));
     return name.str();
@@ -117,15 +123,33 @@ Result<> SessionStore::append(std::vector<SessionRecord> records, bool sync) {
     for (SessionRecord& record : records) {
         record.seq = seq++;
         record.ts = now;
-        lines += record.to_line();
-        lines += '\n';
+        auto line = fit_line(record);
+        if (!line) {
+            return line.error().during("append to session " + state_.session);
+        }
+        lines += *line;
     }
     if (auto written = write_lines(lines, sync); !written) {
         return written.error().during("append to session " + state_.session);
     }
     next_seq_ = seq;
-    std::move(records.begin(), records.end(), std::back_inserter(conversation_));
+    remember(std::move(records));
     return {};
+}
+
+void SessionStore::remember(std::vector<SessionRecord> records) {
+    for (SessionRecord& record : records) {
+        held_bytes_ += weight_of(record);
+        conversation_.push_back(std::move(record));
+    }
+    if (held_bytes_ <= kMaxHeldSession) {
+        return;
+    }
+    drop_oldest_turns(conversation_, kMaxHeldSession / 2);
+    held_bytes_ = 0;
+    for (const SessionRecord& record : conversation_) {
+        held_bytes_ += weight_of(record);
+    }
 }
 
 Result<> SessionStore::write_lines(std::string_view lines, bool sync) {
@@ -164,6 +188,7 @@ void SessionStore::close_session() {
     conversation_.clear();
     next_seq_ = 1;
     file_bytes_ = 0;
+    held_bytes_ = 0;
 }
 
 Result<std::vector<SessionRecord>> SessionStore::read(std::string_view session,

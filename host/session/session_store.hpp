@@ -54,7 +54,8 @@ class SessionStore {
     /// (saved); a rollover that waits for its fresh session is marked as opened in the same save.
     /// Returns its id. Errors: io, full.
     Result<std::string> open_session(DeskDate day, std::string_view opening_text, Json extra);
-    /// Appends lines to the open session; seq and ts are filled in. `sync`: durable when it
+    /// Appends lines to the open session; seq and ts are filled in. A line over kMaxSessionLine is
+    /// cut and says so (session_line.hpp). `sync`: durable when it
     /// returns. On an error none of these lines counts as said (after a failed sync they may still
     /// be found at the next start). Errors: unavailable (no open session; after a failed sync,
     /// until the next start), io, full.
@@ -62,10 +63,12 @@ class SessionStore {
     /// Makes everything appended so far durable.
     Result<> sync();
 
-    /// The lines of a session, oldest first; bad lines are skipped and counted. [any]
+    /// The lines of a session, oldest first; bad lines are skipped and counted. Of a file over
+    /// kMaxHeldSession the opening and the newest turns. [any]
     [[nodiscard]] Result<std::vector<SessionRecord>> read(std::string_view session,
                                                           std::size_t* bad_lines = nullptr) const;
-    /// Lines of the open session, kept in memory.
+    /// Lines of the open session, kept in memory: its opening and the newest turns, at most
+    /// kMaxHeldSession or one turn. An append may drop the oldest turns.
     [[nodiscard]] const std::vector<SessionRecord>& conversation() const noexcept {
         return conversation_;
     }
@@ -96,6 +99,7 @@ class SessionStore {
     Result<> mend_tail(const SessionLines& lines);
     Result<> set_aside_state(const std::string& why);
     Result<> write_lines(std::string_view lines, bool sync);
+    void remember(std::vector<SessionRecord> records);
 
     Os& os_;
     const Clock& clock_;
@@ -106,6 +110,7 @@ class SessionStore {
     Repairs repairs_;
     std::uint64_t next_seq_ = 1;
     std::uint64_t file_bytes_ = 0;       // of the open session, up to its last whole line
+    std::size_t held_bytes_ = 0;         // of conversation_
     std::optional<std::string> broken_;  // why nothing may be appended any more
     bool rebuilt_ = false;
 };

@@ -102,7 +102,6 @@ TurnEnd Turn::run() {
 }
 
 Result<> Turn::begin(const Trigger& trigger) {
-    history_lines_ = parts_.sessions.conversation().size();
     Json extra = Json::object();
     extra.set("trigger", trigger.id).set("kind", name_of(trigger.kind));
     if (!trigger.name.empty()) {
@@ -144,7 +143,11 @@ ModelAnswer Turn::ask(std::vector<std::string>& left_out) {
     const std::size_t live_bytes = bytes_of(live_);
     left_out = fixed_.left_out;
     const auto& lines = parts_.sessions.conversation();
-    const auto before = std::span(lines).first(std::min(history_lines_, lines.size()));
+    // By the turn, not by a count: an append may drop the oldest turns.
+    const auto mine = std::find_if(lines.begin(), lines.end(), [&](const SessionRecord& record) {
+        return record.turn == scope_.turn;
+    });
+    const auto before = std::span(lines.begin(), mine);
     const Json::Array history =
         render_history(before, parts_.zone, budget - std::min(budget, live_bytes), left_out);
     RequestFrame frame;

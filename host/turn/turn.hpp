@@ -69,7 +69,6 @@ class Turn {
     std::int64_t window_ = 0;
     FixedPart fixed_;
     Json offered_tools_;
-    std::size_t history_lines_ = 0;  ///< lines of the session before this turn
     Json::Array live_;
     std::vector<std::string> left_out_;
     std::set<std::string> failed_models_;
