@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <charconv>
 
+#include "host/os/desk_path.hpp"
+
 namespace daybook {
 namespace {
 
@@ -10,6 +12,13 @@ namespace {
 /// calls no tool, journals no order, hands over no trigger, and writes no file (it has no file
 /// grant).
 constexpr unsigned kNotForModels = kTools | kJournal | kTriggers;
+
+constexpr std::size_t kMaxSessionId = 512;
+constexpr std::size_t kMaxErrorText = 4096;
+
+std::string value_of(const ModelEvent& event, std::size_t i) {
+    return i < event.values.size() ? event.values[i] : std::string();
+}
 
 std::int64_t number_of(const std::string& text) {
     std::int64_t number = -1;
@@ -75,31 +84,49 @@ bool AnswerCollector::take(const ModelEvent& event) {
         spoilt_ = "an event \"" + event.name + "\" came after the end of its answer";
         return false;
     }
-    const auto value = [&](std::size_t i) {
-        return i < event.values.size() ? event.values[i] : std::string();
-    };
     if (event.name == "text" || event.name == "reasoning") {
-        const bool fits = is_utf8(value(0)) && answer_.text.size() + value(0).size() <= kMaxText;
-        if (!fits) {
-            spoilt_ = is_utf8(value(0)) ? "its answer is over 1 MiB" : "its text is not UTF-8";
-        } else if (event.name == "text") {
-            answer_.text += value(0);
-        }
-        return fits;
+        return take_words(event);
     }
     if (event.name == "tool_call") {
         take_tool_call(event);
     } else if (event.name == "usage") {
         take_usage(event);
     } else if (event.name == "session") {
-        answer_.backend_session = is_utf8(value(0)) && value(0).size() <= 512 ? value(0) : "";
-    } else if (event.name == "end") {
-        answer_.end = value(0);
-    } else if (event.name == "error") {
-        answer_.error_class = value(0).empty() ? "model_fault" : value(0);
-        answer_.message = value(1);
+        const std::string id = value_of(event, 0);
+        answer_.backend_session = is_utf8(id) && id.size() <= kMaxSessionId ? id : "";
+    } else if (event.name == "end" || event.name == "error") {
+        take_end(event);
     }
     return false;  // an event of a later version is skipped
+}
+
+bool AnswerCollector::take_words(const ModelEvent& event) {
+    const std::string words = value_of(event, 0);
+    if (!is_utf8(words)) {
+        spoilt_ = "its text is not UTF-8";
+        return false;
+    }
+    if (event.name == "reasoning") {
+        const bool fits = words.size() <= kMaxText - reasoning_bytes_;
+        reasoning_bytes_ = fits ? reasoning_bytes_ + words.size() : kMaxText;
+        return fits;
+    }
+    if (words.size() > kMaxText - answer_.text.size()) {
+        spoilt_ = "its answer is over 1 MiB";
+        return false;
+    }
+    answer_.text += words;
+    return true;
+}
+
+void AnswerCollector::take_end(const ModelEvent& event) {
+    if (event.name == "end") {
+        answer_.end = printable(value_of(event, 0), kMaxName);
+        return;
+    }
+    const std::string error_class = printable(value_of(event, 0), kMaxName);
+    answer_.error_class = error_class.empty() ? "model_fault" : error_class;
+    answer_.message = printable(value_of(event, 1), kMaxErrorText);
 }
 
 void AnswerCollector::take_tool_call(const ModelEvent& event) {
@@ -112,6 +139,16 @@ void AnswerCollector::take_tool_call(const ModelEvent& event) {
         spoilt_ = "more than " + std::to_string(kMaxCalls) + " tool calls in one answer";
         return;
     }
+    if (event.values[0].size() > kMaxName || event.values[1].size() > kMaxName) {
+        spoilt_ =
+            "a tool call with an id or a name of more than " + std::to_string(kMaxName) + " bytes";
+        return;
+    }
+    if (event.values[2].size() > kMaxArguments - argument_bytes_) {
+        spoilt_ = "tool calls with arguments of more than 1 MiB";
+        return;
+    }
+    argument_bytes_ += event.values[2].size();
     ModelToolCall call{event.values[0], event.values[1], event.values[2]};
     const bool taken = std::any_of(answer_.calls.begin(),
                                    answer_.calls.end(),

@@ -39,11 +39,14 @@ struct ModelAnswer {
     bool exact = false;
 };
 
-/// Collects the events of one answer and holds it to its rules. No I/O.
+/// Collects the events of one answer and holds it to its rules: what is larger than the bounds
+/// below is a model_fault, but reasoning, which is shown up to kMaxText and then dropped. No I/O.
 class AnswerCollector {
   public:
     static constexpr std::size_t kMaxText = 1024UL * 1024;
-    static constexpr std::size_t kMaxCalls = 32;
+    static constexpr std::size_t kMaxCalls = 64;
+    static constexpr std::size_t kMaxName = 128;                 ///< of a call's id and tool
+    static constexpr std::size_t kMaxArguments = 1024UL * 1024;  ///< of all calls together
 
     /// Returns whether the event may be shown (text, reasoning) to whoever watches.
     bool take(const ModelEvent& event);
@@ -53,11 +56,15 @@ class AnswerCollector {
     [[nodiscard]] ModelAnswer finish(const Result<std::string>& result);
 
   private:
+    bool take_words(const ModelEvent& event);
     void take_tool_call(const ModelEvent& event);
+    void take_end(const ModelEvent& event);
     void take_usage(const ModelEvent& event);
 
     ModelAnswer answer_;
     std::string spoilt_;
+    std::size_t reasoning_bytes_ = 0;
+    std::size_t argument_bytes_ = 0;
 };
 
 /// The class of a call that ended without an `error` event.

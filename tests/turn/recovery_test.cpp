@@ -350,3 +350,39 @@ TEST_CASE("an answer is what its events say, and a broken one is a fault", "[tur
     CHECK(error_of({{"text", {"a"}}, {"end", {"completed"}}}, Error(Errc::plugin_crashed, "x")) ==
           "lost_connection");
 }
+
+TEST_CASE("an answer that outgrows its bounds is a fault; too much reasoning is only dropped",
+          "[turn]") {
+    const std::size_t most = AnswerCollector::kMaxText;
+    const auto class_of = [](const std::vector<ModelEvent>& events) {
+        AnswerCollector collector;
+        for (const ModelEvent& event : events) {
+            collector.take(event);
+        }
+        return collector.finish(std::string("{}")).error_class;
+    };
+    const ModelEvent done{"end", {"tool_calls"}};
+    const std::string name(129, 'n');
+    const std::string half(most / 2 + 1, ' ');
+    CHECK(class_of({{"tool_call", {name, "price", "{}"}}, done}) == "model_fault");
+    CHECK(class_of({{"tool_call", {"c-1", name, "{}"}}, done}) == "model_fault");
+    CHECK(class_of({{"tool_call", {"c-1", "price", half}},
+                    {"tool_call", {"c-2", "price", half}},
+                    done}) == "model_fault");
+    CHECK(class_of({{"tool_call", {"c-1", std::string(128, 'n'), half}}, done}).empty());
+    CHECK(class_of({{"text", {half}}, {"text", {half}}, {"end", {"completed"}}}) == "model_fault");
+    std::vector<ModelEvent> calls(65, ModelEvent{"tool_call", {"", "price", "{}"}});
+    CHECK(class_of(calls) == "model_fault");
+    calls.pop_back();
+    calls.push_back(done);
+    CHECK(class_of(calls).empty());
+    CHECK(class_of({{"error", {std::string(100000, 'e'), std::string(100000, 'm')}}}).size() < 200);
+
+    AnswerCollector thinker;
+    CHECK(thinker.take({"reasoning", {half}}));
+    CHECK_FALSE(thinker.take({"reasoning", {half}}));
+    CHECK_FALSE(thinker.take({"reasoning", {"more"}}));
+    CHECK(thinker.take({"text", {"so"}}));
+    thinker.take({"end", {"completed"}});
+    CHECK(thinker.finish(std::string("{}")).text == "so");
+}
