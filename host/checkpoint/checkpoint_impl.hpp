@@ -35,6 +35,9 @@ struct CheckpointStore::Impl {
         Checkpoint checkpoint;
         std::string file;
         std::string intended_sha256;
+        /// What the write did leave (nullopt inside: no file), when that could not be committed.
+        /// Kept until it is: the file on disk may be the owner's by then.
+        std::optional<std::optional<std::string>> written;
     };
     using Change = std::pair<std::string, std::optional<TreeFile>>;
 
@@ -65,10 +68,14 @@ struct CheckpointStore::Impl {
     Result<> record_edit_of(const std::string& path, const std::optional<FileOnDisk>& now);
     Result<std::optional<Checkpoint>> record_edits();
     Result<std::vector<Change>> find_edits();
-    /// Finishes the announced write when the file on disk is what it meant to leave. Returns that
-    /// checkpoint.
+    /// Finishes the announced write: commits what it is known to have left, else the file on disk
+    /// when that is what it meant to leave. Returns that checkpoint.
     Result<std::optional<Checkpoint>> settle_pending();
+    /// On an error the content stays in `pending`, and the next checkpoint begins with it.
     Result<> record_written(const Checkpoint& checkpoint,
+                            const std::string& path,
+                            const std::optional<std::string>& content);
+    Result<> commit_written(const Checkpoint& checkpoint,
                             const std::string& path,
                             const std::optional<std::string>& content);
 

@@ -99,7 +99,9 @@ Result<Checkpoint> CheckpointStore::Impl::commit_checkpoint(CommitRecord record,
     if (!id) {
         return id.error();
     }
-    pending.reset();
+    if (!pending || !pending->written) {
+        pending.reset();
+    }
     record.at = std::chrono::floor<std::chrono::seconds>(clock.now());
     Checkpoint checkpoint = record.to_checkpoint();
     checkpoint.commit = id->hex();
@@ -111,6 +113,10 @@ Result<std::optional<Checkpoint>> CheckpointStore::Impl::settle_pending() {
         return std::optional<Checkpoint>();
     }
     const Pending announced = *pending;
+    if (announced.written) {
+        auto done = commit_written(announced.checkpoint, announced.file, *announced.written);
+        return done ? Result<std::optional<Checkpoint>>(announced.checkpoint) : done.error();
+    }
     auto now = read_target(os, desk_dir, announced.file);
     if (!now && now.error().code() != Errc::refused) {
         return now.error();
@@ -224,12 +230,22 @@ Result<Checkpoint> CheckpointStore::Impl::take(std::string_view kind,
     }
     auto made = commit_checkpoint(std::move(record), {});
     if (made) {
-        pending = Pending{*made, path.str(), std::string(intended)};
+        pending = Pending{*made, path.str(), std::string(intended), {}};
     }
     return made;
 }
 
 Result<> CheckpointStore::Impl::record_written(const Checkpoint& checkpoint,
+                                               const std::string& path,
+                                               const std::optional<std::string>& content) {
+    auto done = commit_written(checkpoint, path, content);
+    if (!done) {
+        pending = Pending{checkpoint, path, content ? sha256_hex(*content) : "", content};
+    }
+    return done;
+}
+
+Result<> CheckpointStore::Impl::commit_written(const Checkpoint& checkpoint,
                                                const std::string& path,
                                                const std::optional<std::string>& content) {
     std::optional<TreeFile> file;

@@ -106,7 +106,8 @@ class CheckpointStore {
                                         std::string_view intended_sha256,
                                         const CheckpointReason& why);
     /// Commits what the write of `checkpoint` left in `path` (`content`; nullopt = the file is
-    /// gone). Durable.
+    /// gone). Durable. On an error the content is kept and committed before anything else that is
+    /// recorded here; while that fails there is no checkpoint.
     Result<> record_written(const Checkpoint& checkpoint,
                             const DeskPath& path,
                             const std::optional<std::string>& content);

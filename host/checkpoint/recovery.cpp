@@ -145,7 +145,7 @@ Result<> CheckpointStore::Impl::load_head() {
     if (record->number != 0 && announces && record->intended_sha256 && !record->file.empty()) {
         Checkpoint checkpoint = record->to_checkpoint();
         checkpoint.commit = head()->hex();
-        pending = Pending{std::move(checkpoint), record->file, *record->intended_sha256};
+        pending = Pending{std::move(checkpoint), record->file, *record->intended_sha256, {}};
     }
     // The tip may be ahead of the ref: a crash came between, or git lost it.
     auto moved = Repository::Moved::no;

@@ -369,8 +369,8 @@ Result<WriteReceipt> WriteGate::finish(const DeskPath& path,
                      doing(path) + ": written after checkpoint " + checkpoint.id +
                          " but not journalled: " + record.error().message());
     }
-    // A failure here takes nothing back: the write is durable and journalled. The next checkpoint
-    // completes it first, or is refused.
+    // A failure here takes nothing back: the write is durable and journalled. The store keeps the
+    // content; the next checkpoint commits it first, whatever the file is by then, or is refused.
     const Result<> ignored = checkpoints_.record_written(checkpoint, path, left);
     WriteReceipt receipt;
     receipt.path = path.str();

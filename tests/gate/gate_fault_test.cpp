@@ -201,3 +201,66 @@ TEST_CASE("a write without its journal line closes the desk, and the next start 
     REQUIRE(desk.start());
     CHECK(desk.records("note_written").size() == 1);
 }
+
+TEST_CASE("an acknowledged version whose commit failed is in one after the owner's next save",
+          "[gate]") {
+    GatedDesk desk;
+    FaultOs fault(desk.os);
+    REQUIRE(desk.start_with(fault));
+    std::size_t acknowledged = 0;
+    bool struck = true;
+    for (std::uint64_t nth = 1; struck && nth < 500; ++nth) {
+        const std::string text = "- acknowledged " + std::to_string(nth) + ".";
+        (void)desk.gate->read(desk.shown, path_of("memory/a.md"));
+        fault.fail_call(nth);
+        const auto receipt = desk.replace("memory/a.md", text + "\n");
+        struck = fault.struck();
+        fault.heal();
+        desk.put("memory/a.md", "the owner's " + std::to_string(nth) + "\n");
+        // The next checkpoint, in the same life of the host when its syncs may still be trusted.
+        const auto next = desk.replace("memory/b.md", "- after " + std::to_string(nth) + "\n");
+        INFO("call " << nth << (next ? "" : ": " + next.error().message()));
+        if (receipt) {
+            ++acknowledged;
+            if (next || next.error().code() != Errc::no_checkpoint) {
+                CHECK(desk.git("log --format= -p -- memory/a.md").output.find(text) !=
+                      std::string::npos);
+            }
+        }
+        if (!next) {
+            REQUIRE(desk.start_with(fault));
+        }
+        (void)desk.gate->read(desk.shown, path_of("memory/b.md"));
+    }
+    CHECK(acknowledged > 5);  // there are failures that a write survives
+    CHECK(desk.fsck() == "");
+}
+
+TEST_CASE("while what was written cannot be committed there is no checkpoint for the next write",
+          "[gate]") {
+    GatedDesk desk;
+    FaultOs fault(desk.os);
+    REQUIRE(desk.start_with(fault));
+    REQUIRE(desk.replace("memory/a.md", "first\n"));
+    std::uint64_t calls = 0;
+    {
+        fault.fail_call(1'000'000);
+        REQUIRE(desk.replace("memory/a.md", "counted\n"));
+        calls = fault.calls();
+    }
+    // From the end backwards: the calls of the commit after the journal's line.
+    fault.fail_from(calls - 6, Errc::full);
+    REQUIRE(desk.replace("memory/a.md", "acknowledged.\n"));
+    REQUIRE(fault.struck());
+    desk.put("memory/a.md", "the owner's\n");
+    fault.heal();
+    fault.fill_disk(true);
+    CHECK(desk.replace("memory/b.md", "other\n").error().code() == Errc::no_checkpoint);
+    fault.heal();
+    REQUIRE(desk.replace("memory/b.md", "other\n"));
+    REQUIRE(desk.store->record_owner_edits());
+    const std::string log = desk.git("log --format=%s -p -- memory/a.md").output;
+    CHECK(log.find("+acknowledged.") != std::string::npos);
+    CHECK(log.find("-acknowledged.\n+the owner's") != std::string::npos);
+    CHECK(desk.fsck() == "");
+}
