@@ -59,7 +59,7 @@ Result<> note_socket(const Places& places) {
     return note ? Result<>() : Result<>(Error(Errc::io, "write " + places.socket_note.string()));
 }
 
-/// Ends the host once, by whoever asks first; a second ask cancels what runs.
+/// Ends the host once, by whoever asks first; a second ask cuts what runs.
 class Stopper {
   public:
     Stopper(Host& host, ControlServer& server, ServiceNotifier& notifier)
@@ -76,8 +76,8 @@ class Stopper {
 
     void ask(const std::string& why) {  // [io]
         if (host_.is_stopping()) {
-            host_.log().warn("stopping now: running turns are cancelled reason=\"" + why + "\"");
-            host_.cancel_now(why);
+            host_.log().warn("stopping now: running turns are cut reason=\"" + why + "\"");
+            host_.cut_now();
             return;
         }
         host_.note_stopping();

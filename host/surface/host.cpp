@@ -289,9 +289,9 @@ void Host::drain(std::chrono::milliseconds grace) {
     worker_.stop();
 }
 
-void Host::cancel_now(const std::string& why) {
+void Host::cut_now() {
     for (Desk* desk : desks()) {
-        desk->interrupt(why);
+        desk->cut();
     }
 }
 

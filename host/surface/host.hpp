@@ -96,8 +96,9 @@ class Host {
     /// Ends every desk: running turns may end within the grace. Waits. Thread: not [io], not a
     /// desk's.
     void drain(std::chrono::milliseconds grace);
-    /// Cancels whatever turn runs. Thread: [any].
-    void cancel_now(const std::string& why);
+    /// While stopping: cuts whatever turn runs; what was accepted runs at the next start. Thread:
+    /// [any].
+    void cut_now();
 
   private:
     struct Slot {

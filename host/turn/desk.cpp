@@ -199,6 +199,10 @@ void Desk::interrupt(const std::string& why) {
     }
 }
 
+void Desk::cut() {
+    impl_->interrupt.set_stopping();
+}
+
 void Desk::stop(std::chrono::milliseconds grace) {
     impl_->stop(grace);
 }

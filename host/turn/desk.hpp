@@ -114,6 +114,9 @@ class Desk {
     void check_clock();
     /// Cancels the turn that runs now, if any. [any]
     void interrupt(const std::string& why);
+    /// While stopping: cuts the running turn now, as a crash would leave it; the next start takes
+    /// it up. [any]
+    void cut();
     /// No new work; the running turn may end within the grace, then it is cancelled. Returns when
     /// the thread has ended.
     void stop(std::chrono::milliseconds grace);

@@ -1,6 +1,7 @@
 // What survives a stop, a crash and a failing disk: triggers once, effects at most once, answers
 // whole.
 #include <set>
+#include <thread>
 
 #include "tests/turn/desk_bench.hpp"
 
@@ -57,6 +58,21 @@ TEST_CASE("an accepted trigger outlives a stop and runs once", "[turn]") {
     CHECK(answers_of(bench, first) == 1);
     CHECK(answers_of(bench, second) == 1);
     CHECK(bench.desk->status().queued == 0);
+}
+
+TEST_CASE("a second wish to stop cuts the turn, and its trigger runs at the next start", "[turn]") {
+    DeskBench bench(R"([{"match":"hang","text":"so","hang":true},{"match":"","text":"done"}])");
+    bench.open();
+    const std::string trigger = bench.accept("hang");
+    bench.events.wait("text");
+    std::thread stopping([&] { bench.desk->stop(std::chrono::minutes(10)); });
+    bench.desk->cut();
+    stopping.join();
+    bench.stop_hard();
+    bench.set_script("one", R"([{"match":"","text":"done"}])");
+    bench.open();
+    bench.settle();
+    CHECK(answers_of(bench, trigger) == 1);
 }
 
 TEST_CASE("a key is accepted once, also over a restart, and says whether its turn is over",
