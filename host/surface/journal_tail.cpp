@@ -80,11 +80,15 @@ class JournalTail : public std::enable_shared_from_this<JournalTail> {
         const std::weak_ptr<JournalTail> weak = weak_from_this();
         const std::lock_guard guard(mutex_);
         timer_ = host_.needs().loop.after(kLook, [weak, &host = host_] {
-            host.worker().post([weak] {
+            const bool taken = host.worker().post([weak] {
                 if (const auto self = weak.lock()) {
                     self->look();
                 }
             });
+            const auto self = taken ? nullptr : weak.lock();
+            if (self) {  // too much to do just now: look later
+                self->schedule();
+            }
         });
     }
 
