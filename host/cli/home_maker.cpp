@@ -1,6 +1,5 @@
 #include "host/cli/home_maker.hpp"
 
-#include <algorithm>
 #include <cerrno>
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -15,32 +14,6 @@ namespace daybook::cli {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string toml_text(const std::string& text) {
-    std::string out = "\"";
-    for (const char c : text) {
-        if (c == '"' || c == '\\') {
-            out += '\\';
-        }
-        out += c;
-    }
-    return out + "\"";
-}
-
-/// The candles plugin reads its price files from the folders that its configuration names.
-std::string candles_config(const DeskConfig& desk) {
-    if (desk.reads.empty() ||
-        std::find(desk.plugins.begin(), desk.plugins.end(), "candles") == desk.plugins.end()) {
-        return "";
-    }
-    std::string folders;
-    for (const fs::path& folder : desk.reads) {
-        folders += (folders.empty() ? "" : ", ") + toml_text(folder.string());
-    }
-    return "\n# Where the candles plugin finds SYMBOL-1m.csv and SYMBOL-1d.csv; each must be in "
-           "reads, too.\n[desk." +
-           desk.name + ".config.candles]\nfolders = [" + folders + "]\n";
-}
 
 Result<> write_new(const fs::path& file, const std::string& text) {
     const UniqueFd fd(::open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
@@ -69,7 +42,7 @@ Result<std::vector<fs::path>> make_home_at(const Places& places,
         return Error(Errc::conflict,
                      places.config.string() + " is there already and is not overwritten");
     }
-    const std::string text = starter_config(desk, replay_start) + candles_config(desk);
+    const std::string text = starter_config(desk, replay_start);
     // What is written must be what the host reads: a path with a newline in it, say, fails here.
     if (auto parsed = Config::parse(text, places.config.string()); !parsed) {
         return parsed.error();

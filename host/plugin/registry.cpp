@@ -238,18 +238,37 @@ Result<const PluginEntry*> Registry::model_plugin(const ModelConfig& model) cons
     return plugin;
 }
 
+namespace {
+
+/// A plugin whose configuration has a member "folders" reads price files or the like: unless the
+/// owner named others, those are the folders that the desk grants.
+void add_granted_folders(Json& config, const PluginEntry& plugin, const DeskConfig& desk) {
+    auto schema = Json::parse(plugin.manifest.config_schema);
+    if (!schema || !(*schema)["properties"].has("folders") || config.has("folders") ||
+        config.has("folder") || desk.reads.empty()) {
+        return;
+    }
+    Json folders = Json::array();
+    for (const fs::path& folder : desk.reads) {
+        folders.push(folder.string());
+    }
+    config.set("folders", std::move(folders));
+}
+
+}  // namespace
+
 Result<Json> Registry::config_of(const PluginEntry& plugin, const DeskConfig& desk) const {
     if (!plugin.refused.empty()) {
         return Error(Errc::refused, plugin.refused);
     }
     Json merged = plugin.config.config;
     const auto own = desk.plugin_config.find(plugin.config.name);
-    if (own == desk.plugin_config.end()) {
-        return merged;  // checked when the registry was loaded
+    if (own != desk.plugin_config.end()) {
+        for (const auto& [key, value] : own->second.members()) {
+            merged.set(key, value);
+        }
     }
-    for (const auto& [key, value] : own->second.members()) {
-        merged.set(key, value);
-    }
+    add_granted_folders(merged, plugin, desk);
     if (auto fits =
             check_config(plugin, merged, "desk." + desk.name + ".config." + plugin.config.name);
         !fits) {
