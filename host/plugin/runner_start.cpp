@@ -235,7 +235,7 @@ std::string RunnerProcess::Impl::descriptor_mismatch(std::string_view descriptor
     const std::string what =
         who + " " + plugin.manifest.version + " (" + plugin.file.string() + "): ";
     JsonLimits limits;
-    limits.max_bytes = channel::kMaxMessageBytes;
+    limits.max_bytes = 1024UL * 1024;  // this runs on the I/O thread, and nobody vouches for it yet
     const auto descriptor = Json::parse(descriptor_text, limits);
     if (!descriptor || !descriptor->is_object()) {
         return what + "its descriptor is not a JSON object";
