@@ -57,7 +57,8 @@ Result<std::string> read_file(Os& os, int dir, std::string_view path, std::size_
     if (!S_ISREG(status->st_mode)) {
         return Error(Errc::refused, shown + ": not a regular file");
     }
-    if (status->st_nlink != 1) {
+    // 0 links: it was replaced since it was opened, and this is what stood there a moment ago.
+    if (status->st_nlink > 1) {
         return Error(Errc::refused, shown + ": the file has more than one link");
     }
     auto bytes = os.read_all(file->get(), max_bytes);
