@@ -14,20 +14,43 @@ constexpr int kMaxDepth = 16;
 }  // namespace
 
 Result<std::string> WriteGate::read(ShownFiles& shown, const DeskPath& path) {
+    auto content = read_any(shown, path);
+    if (content && path.is_own()) {
+        shown.remember(path, sha256_hex(*content));
+    }
+    return content;
+}
+
+Result<FileLines> WriteGate::read_lines(ShownFiles& shown,
+                                        const DeskPath& path,
+                                        const LineRange& range,
+                                        std::string& content) {
+    auto whole = read_any(shown, path);
+    if (!whole) {
+        return whole.error();
+    }
+    content = std::move(*whole);
+    const FileLines lines = slice_lines(content, range);
+    if (path.is_own()) {
+        shown.remember_part(path,
+                            sha256_hex(content),
+                            lines.begin,
+                            lines.begin + lines.text.size(),
+                            content.size());
+    }
+    return lines;
+}
+
+/// Remembers only that there is no such file.
+Result<std::string> WriteGate::read_any(ShownFiles& shown, const DeskPath& path) {
     // An own file is replaced by renaming: read through what copes with that. The owner's other
     // files are only read.
     auto content =
         path.is_own() ? read_own(path) : read_file(os_, desk_dir_, path.str(), kMaxOtherFile);
-    if (content) {
-        if (path.is_own()) {
-            shown.remember(path, sha256_hex(*content));
-        }
-        return content;
-    }
-    if (content.error().code() == Errc::not_found && path.is_own()) {
+    if (!content && content.error().code() == Errc::not_found && path.is_own()) {
         shown.remember(path, "");
     }
-    return content.error();
+    return content;
 }
 
 Result<std::string> WriteGate::read_own(const DeskPath& path) {

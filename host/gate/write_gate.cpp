@@ -53,11 +53,6 @@ std::size_t count_of(std::string_view text, std::string_view piece) {
 
 }  // namespace
 
-std::optional<std::string> ShownFiles::find(const DeskPath& path) const {
-    const auto found = shown_.find(path.str());
-    return found == shown_.end() ? std::nullopt : std::optional<std::string>(found->second);
-}
-
 Json WriteReceipt::to_json() const {
     Json json = Json::object();
     json.set("path", path);
@@ -151,19 +146,24 @@ std::optional<WriteGate::Refusal> WriteGate::check_request(const WriteRequest& r
 
 std::optional<WriteGate::Refusal> WriteGate::check_base(
     const ShownFiles& shown,
+    bool is_owners,
     const WriteRequest& request,
     const std::optional<std::string>& before) const {
     const std::string current = hash_of(before);
+    const auto conflict = [&](const std::string& sentence, bool keep_both = false) {
+        return Refusal{
+            "conflict", Error(Errc::conflict, doing(request.path) + ": " + sentence), keep_both};
+    };
+    const bool is_append = request.operation == kAppend;
+    const auto known = shown.find(request.path);
     std::optional<std::string> base;
     if (!request.base_sha256.empty()) {
         base = request.base_sha256;
-    } else if (request.operation != kAppend) {
-        base = shown.find(request.path);
+    } else if (!is_append) {
+        base = known;
     }
     if (!base) {
-        const bool needs_none =
-            request.operation == kAppend || (request.operation == kReplace && !before);
-        if (needs_none) {
+        if (is_append || (request.operation == kReplace && !before)) {
             return std::nullopt;
         }
         if (!before) {
@@ -171,17 +171,22 @@ std::optional<WriteGate::Refusal> WriteGate::check_base(
                 "edit text",
                 Error(Errc::not_found, "edit " + request.path.str() + ": there is no such file")};
         }
-        return Refusal{"conflict",
-                       Error(Errc::conflict,
-                             doing(request.path) + ": never shown to this turn: read it first")};
+        return conflict("never shown to this turn: read it first");
     }
     if (*base != current) {
-        return Refusal{"conflict",
-                       Error(Errc::conflict,
-                             doing(request.path) +
-                                 ": the file changed since it was shown to this turn (shown " +
-                                 short_hash(*base) + ", now " + short_hash(current) + ")"),
-                       true};
+        return conflict("the file changed since it was shown to this turn (shown " +
+                            short_hash(*base) + ", now " + short_hash(current) + ")",
+                        true);
+    }
+    if (is_append || !before || (is_owners && !request.base_sha256.empty())) {
+        return std::nullopt;
+    }
+    // A hash alone shows nothing: whoever passes it may have it from anywhere.
+    if (known != base) {
+        return conflict("base_sha256 is not of what was shown to this turn: read it first");
+    }
+    if (request.operation == kReplace && !shown.is_whole(request.path)) {
+        return conflict("shown only in part: read all of it first, or use an edit");
     }
     return std::nullopt;
 }
@@ -222,7 +227,9 @@ std::optional<WriteGate::Refusal> WriteGate::compose(const WriteRequest& request
     return std::nullopt;
 }
 
-WriteGate::Plan WriteGate::plan(const ShownFiles& shown, const WriteRequest& request) {
+WriteGate::Plan WriteGate::plan(const ShownFiles& shown,
+                                bool is_owners,
+                                const WriteRequest& request) {
     if (auto refusal = check_request(request)) {
         return std::move(*refusal);
     }
@@ -230,7 +237,7 @@ WriteGate::Plan WriteGate::plan(const ShownFiles& shown, const WriteRequest& req
     if (!before) {
         return Refusal{"file", before.error()};
     }
-    if (auto refusal = check_base(shown, request, *before)) {
+    if (auto refusal = check_base(shown, is_owners, request, *before)) {
         return std::move(*refusal);
     }
     Planned planned;
@@ -402,7 +409,7 @@ Result<WriteReceipt> WriteGate::write(Leash& leash,
                           doing(request.path) + ": this turn has written as many notes as it may");
         return refuse(context, request, {"notes of a turn", error});
     }
-    Plan plan_or_refusal = plan(shown, request);
+    Plan plan_or_refusal = plan(shown, allowance.kind() == TurnKind::owner_call, request);
     if (const auto* refusal = std::get_if<Refusal>(&plan_or_refusal)) {
         if (refusal->error.code() == Errc::io || refusal->error.code() == Errc::busy) {
             return refusal
@@ -443,7 +450,11 @@ Result<WriteReceipt> WriteGate::write(Leash& leash,
         if (is_notes(request.path) && allowance.notes_left > 0) {
             --allowance.notes_left;
         }
-        shown.remember(request.path, planned.sha256);
+        if (request.operation == kReplace) {
+            shown.remember(request.path, planned.sha256);
+        } else {
+            shown.remember_change(request.path, planned.base_sha256, planned.sha256);
+        }
     }
     return receipt;
 }

@@ -7,7 +7,6 @@
 // A refusal at 1 or 2 is journalled as write_refused. Thread: [desk].
 #pragma once
 
-#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -17,33 +16,23 @@
 #include <daybook/result.hpp>
 
 #include "host/checkpoint/checkpoint_store.hpp"
+#include "host/gate/file_lines.hpp"
 #include "host/gate/file_swap.hpp"
 #include "host/gate/leash.hpp"
+#include "host/gate/shown_files.hpp"
 #include "host/journal/journal.hpp"
 #include "host/os/os.hpp"
 
 namespace daybook {
 
-/// Content of files last shown to a turn, by hash: what a write must be based on. One for each
-/// turn.
-class ShownFiles {
-  public:
-    /// `sha256` "" = shown as absent.
-    void remember(const DeskPath& path, std::string sha256) {
-        shown_[path.str()] = std::move(sha256);
-    }
-    [[nodiscard]] std::optional<std::string> find(const DeskPath& path) const;
-
-  private:
-    std::map<std::string, std::string> shown_;
-};
-
 struct WriteRequest {
     DeskPath path;
     FileOperation operation = kAppend;
-    std::string base_sha256{};  ///< "" = what was last shown to this turn
-    std::string text{};         ///< appended text, whole new content, or the new text of an edit
-    std::string old_text{};     ///< edit: must occur exactly once
+    /// "" = what was last shown to this turn. Another hash than that is a conflict, except in an
+    /// owner's call, where it may be that of an earlier read.
+    std::string base_sha256{};
+    std::string text{};      ///< appended text, whole new content, or the new text of an edit
+    std::string old_text{};  ///< edit: must occur exactly once
     std::string reason{};
 };
 
@@ -88,6 +77,12 @@ class WriteGate {
     /// Reads an own file or one of the owner's in the desk's folder and remembers own ones as
     /// shown. Errors: not_found, refused (kind of file, outside), full (over kMaxOtherFile), io.
     Result<std::string> read(ShownFiles& shown, const DeskPath& path);
+    /// The same of some lines; only they are remembered as shown. `content` is kept for `lines` to
+    /// point into.
+    Result<FileLines> read_lines(ShownFiles& shown,
+                                 const DeskPath& path,
+                                 const LineRange& range,
+                                 std::string& content);
     /// Every file below the folder, sorted: path, bytes, whether it is an own file. At most 2,000.
     struct Listed {
         std::string path;
@@ -124,14 +119,16 @@ class WriteGate {
     };
     using Plan = std::variant<Planned, Refusal>;
 
-    Plan plan(const ShownFiles& shown, const WriteRequest& request);
+    Plan plan(const ShownFiles& shown, bool is_owners, const WriteRequest& request);
     std::optional<Refusal> check_request(const WriteRequest& request) const;
     std::optional<Refusal> check_base(const ShownFiles& shown,
+                                      bool is_owners,
                                       const WriteRequest& request,
                                       const std::optional<std::string>& before) const;
     std::optional<Refusal> compose(const WriteRequest& request, Planned& planned) const;
     Result<> check_open(const DeskPath& path) const;
     Result<std::string> read_own(const DeskPath& path);
+    Result<std::string> read_any(ShownFiles& shown, const DeskPath& path);
     Result<std::optional<std::string>> read_current(const DeskPath& path,
                                                     std::string_view verb = "write");
     Result<> put(const DeskPath& path,

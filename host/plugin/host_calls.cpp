@@ -2,10 +2,14 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <chrono>
 #include <tuple>
 #include <utility>
 
+#include <daybook/json.hpp>
+
+#include "host/format/sha256.hpp"
 #include "host/gate/content_rules.hpp"
 #include "host/os/desk_path.hpp"
 
@@ -155,12 +159,42 @@ struct WriteVerb {
     std::string_view rule_name;
 };
 
-Result<std::string> write_file(const VerbContext& context,
-                               Leash& leash,
+/// What a verb works on, beside its arguments.
+struct FilesCall {
+    const VerbContext& context;
+    ShownFiles& own_shown;
+    Leash& leash;
+    CallOutcome& outcome;
+
+    /// Where a reading of the file is remembered.
+    [[nodiscard]] ShownFiles& shown_by_reading(const DeskPath& path) const {
+        return leash.file && leash.file->path == path ? own_shown : context.shown;
+    }
+};
+
+Result<WriteReceipt> write_through_gate(const FilesCall& call,
+                                        const WriteContext& where,
+                                        const WriteRequest& request) {
+    const VerbContext& context = call.context;
+    const auto own_base = call.own_shown.find(request.path);
+    if (!own_base) {
+        return context.gate.write(call.leash, context.allowance, context.shown, where, request);
+    }
+    auto receipt =
+        context.gate.write(call.leash, context.allowance, call.own_shown, where, request);
+    if (receipt) {
+        // The turn knows of the change, and of the content no more than before.
+        context.shown.remember_change(request.path, *own_base, receipt->sha256);
+    }
+    return receipt;
+}
+
+Result<std::string> write_file(const FilesCall& call,
                                std::string_view verb,
                                const WriteVerb& what,
-                               const Arguments& arguments,
-                               CallOutcome& outcome) {
+                               const Arguments& arguments) {
+    const VerbContext& context = call.context;
+    const Leash& leash = call.leash;
     if (auto count = want_count(verb, arguments, what.arguments); !count) {
         return count.error();
     }
@@ -194,28 +228,78 @@ Result<std::string> write_file(const VerbContext& context,
                              std::to_string(leash.call),
                              leash.plugin,
                              leash.to_json(context.clock.steady())};
-    auto receipt = context.gate.write(leash, context.allowance, context.shown, where, request);
+    auto receipt = write_through_gate(call, where, request);
     if (!receipt) {
         return receipt.error();
     }
-    outcome.writes.push_back(*receipt);
+    call.outcome.writes.push_back(*receipt);
     return receipt->to_json().dump();
 }
 
-Result<std::string> serve_files(const VerbContext& context,
-                                Leash& leash,
+/// A number from 0 on.
+std::optional<std::size_t> count_in(std::string_view text) {
+    std::size_t value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    return error == std::errc() && end == text.data() + text.size() ? std::optional(value)
+                                                                    : std::nullopt;
+}
+
+Result<std::string> read_lines(const FilesCall& call,
+                               std::string_view verb,
+                               const Arguments& arguments) {
+    if (auto count = want_count(verb, arguments, 4); !count) {
+        return count.error();
+    }
+    const auto path = DeskPath::parse(arguments[0]);
+    if (!path) {
+        return path.error();
+    }
+    const auto first_line = count_in(arguments[1]);
+    const auto max_lines = count_in(arguments[2]);
+    const auto max_bytes = count_in(arguments[3]);
+    if (!first_line || *first_line == 0 || !max_lines || !max_bytes) {
+        return invalid(verb, "lines count from 1, a limit from 0 (none)");
+    }
+    std::string content;
+    ShownFiles& shown = call.shown_by_reading(*path);
+    auto lines = call.context.gate.read_lines(
+        shown, *path, LineRange{*first_line, *max_lines, *max_bytes}, content);
+    if (!lines) {
+        return lines.error();
+    }
+    const bool is_text = is_utf8(lines->text);
+    if (!is_text) {
+        shown.mark_partial(*path);  // what is no text is not shown as it is
+    }
+    // The SDK's writer gives JSON for any bytes.
+    return json::ObjectWriter()
+        .add("text", lines->text)
+        .add("first_line", lines->first_line)
+        .add("lines", lines->lines)
+        .add("total_lines", lines->total_lines)
+        .add("bytes", content.size())
+        .add("sha256", sha256_hex(content))
+        .add("whole", is_text && lines->text.size() == content.size())
+        .add("cut_in_line", lines->cut_in_line)
+        .str();
+}
+
+Result<std::string> serve_files(const FilesCall& call,
                                 std::string_view verb,
                                 std::string_view function,
-                                const Arguments& arguments,
-                                CallOutcome& outcome) {
+                                const Arguments& arguments) {
+    const VerbContext& context = call.context;
     if (function == "append") {
-        return write_file(context, leash, verb, {kAppend, 4, "append"}, arguments, outcome);
+        return write_file(call, verb, {kAppend, 4, "append"}, arguments);
     }
     if (function == "replace") {
-        return write_file(context, leash, verb, {kReplace, 4, "replace"}, arguments, outcome);
+        return write_file(call, verb, {kReplace, 4, "replace"}, arguments);
     }
     if (function == "edit") {
-        return write_file(context, leash, verb, {kEdit, 5, "edit"}, arguments, outcome);
+        return write_file(call, verb, {kEdit, 5, "edit"}, arguments);
+    }
+    if (function == "read_lines") {
+        return read_lines(call, verb, arguments);
     }
     if (function != "read" && function != "list") {
         return Error(Errc::unsupported, std::string(verb) + ": this host does not serve it");
@@ -225,7 +309,8 @@ Result<std::string> serve_files(const VerbContext& context,
     }
     if (function == "read") {
         const auto path = DeskPath::parse(arguments[0]);
-        return path ? context.gate.read(context.shown, *path) : Result<std::string>(path.error());
+        return path ? context.gate.read(call.shown_by_reading(*path), *path)
+                    : Result<std::string>(path.error());
     }
     auto listed = context.gate.list(arguments[0]);
     if (!listed) {
@@ -371,7 +456,7 @@ Result<std::string> HostCalls::serve(Leash& leash,
     const std::string_view function = verb.substr(served->prefix.size());
     switch (served->group) {
         case kDeskFiles:
-            return serve_files(context_, leash, verb, function, arguments, outcome);
+            return serve_files({context_, own_shown_, leash, outcome}, verb, function, arguments);
         case kClock:
             return serve_clock(context_, verb, function, arguments);
         case kJournal:

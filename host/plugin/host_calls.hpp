@@ -31,6 +31,7 @@ struct VerbContext {
         call_tool;
 };
 
+/// The verbs of one call.
 class HostCalls final : public VerbServer {
   public:
     explicit HostCalls(VerbContext context) : context_(std::move(context)) {}
@@ -41,6 +42,9 @@ class HostCalls final : public VerbServer {
 
   private:
     VerbContext context_;
+    /// What the call read of the file that it may write: for its own use, the model has not seen
+    /// it.
+    ShownFiles own_shown_;
 };
 
 }  // namespace daybook

@@ -191,13 +191,30 @@ daybook_status files_edit(daybook_call* call,
                  to,
                  receipt);
 }
+daybook_status files_read_lines(daybook_call* call,
+                                daybook_str path,
+                                std::int64_t first_line,
+                                std::int64_t max_lines,
+                                std::int64_t max_bytes,
+                                void* to,
+                                daybook_sink on) noexcept {
+    return relay(call,
+                 "desk-files/1.read_lines",
+                 {view(path),
+                  std::to_string(first_line),
+                  std::to_string(max_lines),
+                  std::to_string(max_bytes)},
+                 to,
+                 on);
+}
 constexpr daybook_desk_files kDeskFiles = {sizeof(daybook_desk_files),
                                            0,
                                            &files_read,
                                            &files_list,
                                            &files_append,
                                            &files_replace,
-                                           &files_edit};
+                                           &files_edit,
+                                           &files_read_lines};
 
 // --- clock/1 ---
 

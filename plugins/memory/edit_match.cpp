@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "plugins/memory/file_slice.hpp"
+#include "plugins/memory/cut_text.hpp"
 #include "plugins/memory/note.hpp"
 
 namespace daybook::memory {

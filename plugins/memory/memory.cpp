@@ -1,18 +1,18 @@
 // The desk's memory tools: add_note, read_file, list_files, write_file, edit_file.
 //
 // They hold no rule of their own about what may be written: each write is a request, and the host's
-// gate decides. write_file and edit_file never read the file first: what a tool reads counts as
-// shown to the turn, and would hide that the owner changed the file since the model saw it.
+// gate decides. write_file and edit_file never read the file first: the request would then rest on
+// what they read, and hide that the owner changed the file since the model saw it. read_file asks
+// for the lines that it shows, so that the host knows how much of the file the model has seen.
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include <daybook/plugin.hpp>
 
+#include "plugins/memory/cut_text.hpp"
 #include "plugins/memory/edit_match.hpp"
-#include "plugins/memory/file_slice.hpp"
 #include "plugins/memory/note.hpp"
-#include "plugins/memory/sha256.hpp"
 
 namespace daybook::memory {
 
@@ -20,6 +20,7 @@ namespace {
 
 constexpr std::size_t kMaxListed = 200;
 constexpr std::size_t kMaxReasonBytes = 120;
+constexpr std::size_t kMaxShownBytes = 16 * 1024;
 
 /// The reason that stands in the checkpoint: one short line.
 std::string reason_of(std::string_view what, std::string_view text) {
@@ -81,23 +82,25 @@ std::string read_file(Call call, std::string_view args) {
     if (from < 1 || count < 0) {
         throw PluginError(DAYBOOK_INVALID, "read_file: from_line counts from 1, max_lines from 1");
     }
-    const std::string content = call.read(path);
-    const auto slice =
-        slice_lines(content, static_cast<std::size_t>(from), static_cast<std::size_t>(count));
+    const std::string answer =
+        call.read_lines(path, from, count, static_cast<std::int64_t>(kMaxShownBytes));
+    const json::ObjectReader part(answer);
+    const auto lines = part.integer("total_lines");
+    const auto to = from + part.integer("lines") - 1;
     json::ObjectWriter out;
     out.add("path", path)
-        .add("sha256", sha256_hex(content))
-        .add("bytes", content.size())
-        .add("lines", slice.lines)
-        .add("from_line", slice.from_line)
-        .add("to_line", slice.to_line)
-        .add("text", slice.text);
-    if (slice.cut_in_line) {
+        .add("sha256", part.text("sha256"))
+        .add("bytes", part.integer("bytes"))
+        .add("lines", lines)
+        .add("from_line", from)
+        .add("to_line", to)
+        .add("text", part.text("text"));
+    if (part.boolean("cut_in_line")) {
         out.add("more",
-                "line " + std::to_string(slice.to_line) +
+                "line " + std::to_string(to) +
                     " is longer than what is shown at once; its rest is not shown");
-    } else if (slice.has_more()) {
-        out.add("more", "read on with from_line " + std::to_string(slice.to_line + 1));
+    } else if (to < lines) {
+        out.add("more", "read on with from_line " + std::to_string(to + 1));
     }
     return out.str();
 }
@@ -240,10 +243,10 @@ constexpr auto kListFiles =
 constexpr auto kWriteFile = tool<write_file>(
     "write_file",
     "Writes the whole new content of a file of the desk. An existing file must "
-    "have been read in this turn. For a small change use edit_file.",
+    "have been read to its end in this turn. For a small change use edit_file.",
     R"({"type":"object","required":["path","text"],"additionalProperties":false,"properties":{
 "path":{"type":"string","minLength":1,"maxLength":1024},"text":{"type":"string"},
-"base_sha256":{"type":"string","pattern":"^([0-9a-f]{64})?$","description":"hash from read_file, when it was read in an earlier turn"}}})",
+"base_sha256":{"type":"string","pattern":"^([0-9a-f]{64})?$","description":"hash from read_file: refused when the file is another by then"}}})",
     {.writes = R"({"arg":"path","ops":["replace"]})", .groups = DAYBOOK_EXT_DESK_FILES});
 
 constexpr auto kEditFile = tool<edit_file>(
@@ -255,7 +258,7 @@ constexpr auto kEditFile = tool<edit_file>(
 "old_text":{"type":"string","minLength":1},"new_text":{"type":"string"},
 "edits":{"type":"array","minItems":1,"maxItems":20,"items":{"type":"object","required":["old_text","new_text"],
 "additionalProperties":false,"properties":{"old_text":{"type":"string","minLength":1},"new_text":{"type":"string"}}}},
-"base_sha256":{"type":"string","pattern":"^([0-9a-f]{64})?$","description":"hash from read_file, when it was read in an earlier turn"}}})",
+"base_sha256":{"type":"string","pattern":"^([0-9a-f]{64})?$","description":"hash from read_file: refused when the file is another by then"}}})",
     {.writes = R"({"arg":"path","ops":["edit"]})", .groups = DAYBOOK_EXT_DESK_FILES});
 
 }  // namespace

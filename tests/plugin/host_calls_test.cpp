@@ -184,11 +184,73 @@ TEST_CASE(
     const auto unread = turn.ask(leash, "desk-files/1.edit", edit);
     REQUIRE_FALSE(unread);
     CHECK(unread.error().code() == Errc::conflict);
-    CHECK(must(turn.ask(leash, "desk-files/1.read", {"memory/rules.md"})) == "- stop at 2 %\n");
+    Leash reading = Turn::leash(kDeskFiles);
+    CHECK(must(turn.ask(reading, "desk-files/1.read", {"memory/rules.md"})) == "- stop at 2 %\n");
     const auto edited = turn.ask(leash, "desk-files/1.edit", edit);
     INFO((edited ? "" : edited.error().message()));
     REQUIRE(edited);
     CHECK(turn.file("memory/rules.md") == "- stop at 1 %\n");
+}
+
+TEST_CASE("lines that were read count as shown, and no others", "[plugin]") {
+    Turn turn;
+    turn.bench.folder.write("desk/memory/rules.md", "one\ntwo\nthree\n");
+    Leash reading = Turn::leash(kDeskFiles);
+    Leash writing = Turn::writing("memory/rules.md", kReplace);
+    const std::vector<std::string> replace{"memory/rules.md", "", "mine\n", "why"};
+    const auto read = [&](const std::string& first, const std::string& lines) {
+        return must(Json::parse(must(
+            turn.ask(reading, "desk-files/1.read_lines", {"memory/rules.md", first, lines, "0"}))));
+    };
+    const Json part = read("2", "1");
+    CHECK(part["text"].as_string() == "two\n");
+    CHECK(part["first_line"].as_integer() == 2);
+    CHECK(part["lines"].as_integer() == 1);
+    CHECK(part["total_lines"].as_integer() == 3);
+    CHECK(part["bytes"].as_integer() == 14);
+    CHECK(part["sha256"].as_string().size() == 64);
+    CHECK_FALSE(part["whole"].as_bool());
+    const auto refused = turn.ask(writing, "desk-files/1.replace", replace);
+    REQUIRE_FALSE(refused);
+    CHECK(refused.error().code() == Errc::conflict);
+    CHECK_THAT(refused.error().message(), Contains("shown only in part"));
+    CHECK(read("1", "0")["whole"].as_bool());
+    REQUIRE(turn.ask(writing, "desk-files/1.replace", replace));
+
+    for (const char* bad : {"0", "-1", "x", ""}) {
+        CHECK(turn.ask(reading, "desk-files/1.read_lines", {"memory/rules.md", bad, "0", "0"})
+                  .error()
+                  .code() == Errc::invalid);
+    }
+    CHECK(turn.ask(reading, "desk-files/1.read_lines", {"../x", "1", "0", "0"}).error().code() ==
+          Errc::invalid);
+    CHECK(turn.ask(reading, "desk-files/1.read_lines", {"memory/none.md", "1", "0", "0"})
+              .error()
+              .code() == Errc::not_found);
+    turn.bench.folder.write("desk/memory/odd.md", "\xFF\xFE\n");
+    const Json odd = must(Json::parse(
+        must(turn.ask(reading, "desk-files/1.read_lines", {"memory/odd.md", "1", "0", "0"}))));
+    CHECK_FALSE(odd["whole"].as_bool());
+    CHECK_FALSE(turn.shown.is_whole(*DeskPath::parse("memory/odd.md")));
+}
+
+TEST_CASE("what a call reads of the file that it may write counts for that call alone",
+          "[plugin]") {
+    Turn turn;
+    turn.bench.folder.write("desk/memory/rules.md", "the owner's\n");
+    const DeskPath rules = *DeskPath::parse("memory/rules.md");
+    Leash leash = Turn::writing("memory/rules.md", kReplace);
+    const std::vector<std::string> replace{"memory/rules.md", "", "mine\n", "why"};
+    must(turn.ask(leash, "desk-files/1.read", {"memory/rules.md"}));
+    CHECK_FALSE(turn.shown.find(rules));
+    CHECK(turn.ask(leash, "desk-files/1.replace", replace).error().code() == Errc::conflict);
+
+    HostCalls one_call = turn.calls();
+    must(one_call.serve(leash, "desk-files/1.read", {"memory/rules.md"}, turn.outcome));
+    REQUIRE(one_call.serve(leash, "desk-files/1.replace", replace, turn.outcome));
+    CHECK(turn.file("memory/rules.md") == "mine\n");
+    CHECK(turn.shown.find(rules));
+    CHECK_FALSE(turn.shown.is_whole(rules));  // the model has not seen what the call put there
 }
 
 TEST_CASE("a listing names files with size and owner", "[plugin]") {

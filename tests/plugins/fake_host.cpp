@@ -8,7 +8,8 @@
 
 #include <daybook/json.hpp>
 
-#include "plugins/memory/sha256.hpp"
+#include "host/format/sha256.hpp"
+#include "host/gate/file_lines.hpp"
 #include "plugins/skills/candles/moment.hpp"
 
 /// One call in flight.
@@ -76,11 +77,44 @@ daybook_status read_file(daybook_call* call, daybook_str path, void* to, daybook
     if (file == host.files.end()) {
         return fail(to, sink, DAYBOOK_NOT_FOUND, "read " + to_string(path) + ": no such file");
     }
-    host.shown[file->first] = memory::sha256_hex(file->second);
+    host.shown[file->first] = sha256_hex(file->second);
     // In two pieces, as a host may.
     const std::string_view content = file->second;
     sink(to, to_str(content.substr(0, content.size() / 2)));
     sink(to, to_str(content.substr(content.size() / 2)));
+    return DAYBOOK_OK;
+}
+
+daybook_status read_lines(daybook_call* call,
+                          daybook_str path,
+                          std::int64_t first_line,
+                          std::int64_t max_lines,
+                          std::int64_t max_bytes,
+                          void* to,
+                          daybook_sink sink) {
+    FakeHost& host = *call->host;
+    ++host.reads;
+    const auto file = host.files.find(to_string(path));
+    if (file == host.files.end()) {
+        return fail(to, sink, DAYBOOK_NOT_FOUND, "read " + to_string(path) + ": no such file");
+    }
+    const std::string& content = file->second;
+    host.shown[file->first] = sha256_hex(content);
+    const auto lines = slice_lines(content,
+                                   {static_cast<std::size_t>(first_line),
+                                    static_cast<std::size_t>(max_lines),
+                                    static_cast<std::size_t>(max_bytes)});
+    sink(to,
+         to_str(json::ObjectWriter()
+                    .add("text", lines.text)
+                    .add("first_line", lines.first_line)
+                    .add("lines", lines.lines)
+                    .add("total_lines", lines.total_lines)
+                    .add("bytes", content.size())
+                    .add("sha256", host.shown[file->first])
+                    .add("whole", lines.text.size() == content.size())
+                    .add("cut_in_line", lines.cut_in_line)
+                    .str()));
     return DAYBOOK_OK;
 }
 
@@ -262,8 +296,14 @@ FakeHost::FakeHost(std::string_view local) : sessions(nse_sessions) {
              &result,
              &fail_call,
              &idempotency_key};
-    desk_files_ = {
-        sizeof(daybook_desk_files), 0, &read_file, &list_files, &append, &replace, &edit};
+    desk_files_ = {sizeof(daybook_desk_files),
+                   0,
+                   &read_file,
+                   &list_files,
+                   &append,
+                   &replace,
+                   &edit,
+                   &read_lines};
     clock_ = {sizeof(daybook_clock), 0, &test::now_ns, &test::describe, &sessions_of};
     set_now(local);
 }
@@ -352,7 +392,7 @@ daybook_status FakeHost::write(
     const auto file = files.find(path);
     std::string content = file == files.end() ? std::string() : file->second;
     const std::string wanted = base.empty() && shown.contains(path) ? shown[path] : base;
-    if (needs_base && file != files.end() && wanted != memory::sha256_hex(content)) {
+    if (needs_base && file != files.end() && wanted != sha256_hex(content)) {
         receipt = wanted.empty() ? "never shown to this turn" : "the file changed";
         return DAYBOOK_CONFLICT;
     }
@@ -360,7 +400,7 @@ daybook_status FakeHost::write(
         return status;
     }
     files[path] = content;
-    shown[path] = memory::sha256_hex(content);
+    shown[path] = sha256_hex(content);
     receipt = json::ObjectWriter()
                   .add("path", path)
                   .add("checkpoint", "c-" + std::to_string(++writes))

@@ -2,14 +2,14 @@
 
 #include <daybook/json.hpp>
 
+#include "host/format/sha256.hpp"
 #include "plugins/memory/edit_match.hpp"
-#include "plugins/memory/file_slice.hpp"
 #include "plugins/memory/note.hpp"
-#include "plugins/memory/sha256.hpp"
 #include "tests/catch.hpp"
 #include "tests/plugins/fake_host.hpp"
 
 using namespace daybook::memory;
+using daybook::sha256_hex;
 using daybook::json::ObjectReader;
 using daybook::json::ObjectWriter;
 using daybook::test::FakeHost;
@@ -24,15 +24,6 @@ bool contains(const std::string& text, std::string_view part) {
 }
 
 }  // namespace
-
-TEST_CASE("sha256 gives the published digests, across block borders", "[plugins]") {
-    CHECK(sha256_hex("") == "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
-    CHECK(sha256_hex("abc") == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
-    CHECK(sha256_hex("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq") ==
-          "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1");
-    CHECK(sha256_hex(std::string(1000000, 'a')) ==
-          "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
-}
 
 TEST_CASE("a note is folded onto one line whatever line ends it brings", "[plugins]") {
     CHECK(fold_to_line("  a\r\n\tb \n\n c  ") == "a b c");
@@ -71,26 +62,6 @@ TEST_CASE("a mismatch is explained by count and lines, or by the nearest line", 
     CHECK(lines_of("aaa", "aa").size() ==
           2);  // overlapping ones count: the host would not know which
     CHECK(lines_of("abc", "").empty());
-}
-
-TEST_CASE("a slice ends between lines and says what follows", "[plugins]") {
-    const std::string file = "one\ntwo\nthree";
-    CHECK(slice_lines(file, 1, 0).text == file);
-    CHECK_FALSE(slice_lines(file, 1, 0).has_more());
-    const auto middle = slice_lines(file, 2, 1);
-    CHECK(middle.text == "two\n");
-    CHECK(middle.has_more());
-    CHECK(middle.lines == 3);
-    const auto few_bytes = slice_lines(file, 1, 0, 9);
-    CHECK(few_bytes.text == "one\ntwo\n");
-    CHECK(few_bytes.to_line == 2);
-    const auto beyond = slice_lines(file, 9, 0);
-    CHECK(beyond.text.empty());
-    CHECK(beyond.lines == 3);
-    const auto long_line = slice_lines("₹₹₹₹", 1, 0, 4);
-    CHECK(long_line.text == "₹");
-    CHECK(long_line.cut_in_line);
-    CHECK(slice_lines("", 1, 0).lines == 0);
 }
 
 TEST_CASE("add_note appends one line with the desk's time and returns the receipt", "[plugins]") {

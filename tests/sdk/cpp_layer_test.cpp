@@ -36,7 +36,7 @@ daybook_status read_file(daybook_call* call, daybook_str path, void* to, daybook
     return host_of(call).read_status;
 }
 constexpr daybook_desk_files kFiles = {
-    sizeof(daybook_desk_files), 0, &read_file, nullptr, nullptr, nullptr, nullptr};
+    sizeof(daybook_desk_files), 0, &read_file, nullptr, nullptr, nullptr, nullptr, nullptr};
 
 daybook_host table_of(FakeHost& fake) {
     daybook_host host{};

@@ -67,7 +67,8 @@ AT(daybook_desk_files, list, 16);
 AT(daybook_desk_files, append, 24);
 AT(daybook_desk_files, replace, 32);
 AT(daybook_desk_files, edit, 40);
-SIZE(daybook_desk_files, 48);
+AT(daybook_desk_files, read_lines, 48);
+SIZE(daybook_desk_files, 56);
 
 AT(daybook_clock, now_ns, 8);
 AT(daybook_clock, describe, 16);

@@ -104,10 +104,27 @@ class Call {
 
     // --- files of the desk ("daybook.desk-files/1"); paths are relative to the desk's folder ---
 
-    /// The whole file; it counts as shown to this turn. Throws NOT_FOUND, REFUSED, IO.
+    /// The whole file; it counts as shown to this turn, or to this call alone when the call may
+    /// write the file. Throws NOT_FOUND, REFUSED, IO.
     [[nodiscard]] std::string read(std::string_view path) const {
         return ask([&](auto* to, auto sink) {
             return files().read(call_, detail::to_str(path), to, sink);
+        });
+    }
+    /// Some lines, as JSON {"text","first_line","lines","total_lines","bytes","sha256","whole",
+    /// "cut_in_line"} (ext/desk_files.h); only they count as shown to this turn. `first_line`
+    /// counts from 1; a limit of 0 is none. Throws NOT_FOUND, REFUSED, IO, UNSUPPORTED (an older
+    /// host).
+    [[nodiscard]] std::string read_lines(std::string_view path,
+                                         std::int64_t first_line,
+                                         std::int64_t max_lines,
+                                         std::int64_t max_bytes) const {
+        if (!DAYBOOK_HAS(daybook_desk_files, &files(), read_lines)) {
+            throw PluginError(DAYBOOK_UNSUPPORTED, "the host is older and reads no lines");
+        }
+        return ask([&](auto* to, auto sink) {
+            return files().read_lines(
+                call_, detail::to_str(path), first_line, max_lines, max_bytes, to, sink);
         });
     }
     /// JSON array of {"path","bytes","own"} below a folder, "" for all.
