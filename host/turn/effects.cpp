@@ -1,6 +1,7 @@
 #include "host/turn/effects.hpp"
 
 #include "host/format/sha256.hpp"
+#include "host/gate/content_rules.hpp"
 #include "host/turn/desk_parts.hpp"
 
 namespace daybook {
@@ -79,7 +80,7 @@ Result<> EffectLog::conclude(const Effect& effect, const CallOutcome& outcome) {
     data.set("key", effect.key).set("tool", effect.tool).set("outcome", name_of(state));
     data.set("status", outcome.result ? "ok" : name_of(outcome.result.error().code()));
     if (!outcome.result) {
-        data.set("message", outcome.result.error().message());
+        data.set("message", mask_secrets(outcome.result.error().message()));
     }
     JournalEntry entry =
         DeskParts::entry("effect_outcome", effect.session, effect.turn, std::move(data));

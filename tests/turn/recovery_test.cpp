@@ -264,6 +264,13 @@ TEST_CASE("an effect's key holds trigger, ordinal and arguments, and is never us
     Effect again = effect;
     again.turn = "t-2";
     CHECK(log.intend(again).error().code() == Errc::refused);
+    CallOutcome failed;
+    failed.result =
+        Error(Errc::auth, "the key ghp_0123456789abcdefghijklmnopqrstuvwxyz was refused");
+    must(log.conclude(effect, failed));
+    const std::string journal = home.folder.read("journal/main/2026-10-19.jsonl");
+    CHECK(journal.find("was refused") != std::string::npos);
+    CHECK(journal.find("ghp_") == std::string::npos);
 }
 
 TEST_CASE("what became of an effect follows from the outcome and the verbs that were used",
