@@ -1,6 +1,7 @@
 #include "host/plugin/call.hpp"
 
 #include <algorithm>
+#include <exception>
 #include <utility>
 
 #include "host/format/json.hpp"
@@ -67,6 +68,8 @@ class CallInFlight {
     CallOutcome run(std::chrono::milliseconds cancel_grace);
 
   private:
+    CallOutcome wait(std::chrono::milliseconds cancel_grace);
+    void abandon();
     Result<> begin();
     void end_early(Errc code, const std::string& why, std::chrono::milliseconds cancel_grace);
     void take(const Message& message);
@@ -94,7 +97,33 @@ class CallInFlight {
     std::size_t event_bytes_ = 0;
 };
 
+/// An exception of the host went through the wait: what the plugin does must not go on, and its
+/// messages reach nobody. Waits for its end, so that the next call finds a fresh process.
+void CallInFlight::abandon() {
+    over_ = Error(Errc::internal, what_ + ": broken off by a fault of the host");
+    outcome_.ended = true;
+    if (call_ == 0) {
+        return;
+    }
+    runner_.kill(*over_);
+    try {
+        inbox_.serve_until([&] { return settled_; }, now() + kKillWait);
+    } catch (const std::exception&) {
+        settled_ = true;  // the one that is on its way out says it
+    }
+    runner_.detach(call_);
+}
+
 CallOutcome CallInFlight::run(std::chrono::milliseconds cancel_grace) {
+    try {
+        return wait(cancel_grace);
+    } catch (const std::exception&) {
+        abandon();
+        throw;
+    }
+}
+
+CallOutcome CallInFlight::wait(std::chrono::milliseconds cancel_grace) {
     const SteadyTime begun = now();
     if (auto started = begin(); !started) {
         settle(started.error());
@@ -167,6 +196,7 @@ void CallInFlight::end_early(Errc code,
                              const std::string& why,
                              std::chrono::milliseconds cancel_grace) {
     over_ = Error(code, what_ + ": " + why);
+    outcome_.ended = true;
     // A runner that does not even read this is killed all the same.
     static_cast<void>(runner_.send({MessageType::cancel, call_, {}}));
     if (inbox_.serve_until([&] { return settled_; }, now() + cancel_grace)) {
@@ -182,6 +212,7 @@ void CallInFlight::end_early(Errc code,
 
 void CallInFlight::settle(Result<std::string> result) {
     settled_ = true;
+    outcome_.ended = true;
     outcome_.result = std::move(result);
 }
 
@@ -215,7 +246,7 @@ void CallInFlight::take(const Message& message) {
         const auto text = fields.next();
         if (!text) {
             break_off("a malformed progress message");
-        } else if (watch_.on_progress) {
+        } else if (watch_.on_progress && !over_) {
             watch_.on_progress(printable(*text, kMostMessageText));
         }
     }

@@ -38,6 +38,8 @@ struct CallOutcome {
     std::vector<WriteReceipt> writes;  ///< what it had written, also when it failed
     bool external_effect = false;      ///< it used a verb of an external group
     std::chrono::milliseconds took{0};
+    bool ended =
+        false;  ///< set as soon as it has ended: a call nested in it has no caller any more
 };
 
 /// Answers one verb of a call. `arguments` are the fields after request id and name.

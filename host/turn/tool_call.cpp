@@ -1,5 +1,8 @@
 #include "host/turn/tool_call.hpp"
 
+#include <algorithm>
+#include <exception>
+
 #include "host/gate/content_rules.hpp"
 #include "host/os/desk_path.hpp"
 #include "host/turn/conversation.hpp"
@@ -30,6 +33,23 @@ std::string allowed_by(const Leash& leash) {
                             names_of_operations(leash.file->operations) + ") only"
                       : "no file";
 }
+
+/// Stands in the list of callers while a call is nested in it.
+class CallerMark {
+  public:
+    CallerMark(std::vector<const CallOutcome*>& callers, const CallOutcome& caller)
+        : callers_(callers) {
+        callers_.push_back(&caller);
+    }
+    ~CallerMark() { callers_.pop_back(); }
+    CallerMark(const CallerMark&) = delete;
+    CallerMark& operator=(const CallerMark&) = delete;
+    CallerMark(CallerMark&&) = delete;
+    CallerMark& operator=(CallerMark&&) = delete;
+
+  private:
+    std::vector<const CallOutcome*>& callers_;
+};
 
 }  // namespace
 
@@ -176,10 +196,18 @@ VerbContext ToolCaller::verb_context() {
                CallOutcome& outcome) { return call_nested(parent, tool, arguments, outcome); }};
 }
 
+/// Also when a caller further out has ended: its answer would reach nobody.
+bool ToolCaller::is_cancelled() const {
+    return parts_.interrupt.is_set() ||
+           std::any_of(callers_.begin(), callers_.end(), [](const CallOutcome* caller) {
+               return caller->ended;
+           });
+}
+
 CallOutcome ToolCaller::send(Checked& checked, const std::string& idempotency_key) {
     HostCalls verbs(verb_context());
     CallWatch watch;
-    watch.is_cancelled = [this] { return parts_.interrupt.is_set(); };
+    watch.is_cancelled = [this] { return is_cancelled(); };
     watch.on_progress = [&](const std::string& text) {
         Json members = Json::object();
         members.set("turn", scope_.turn)
@@ -224,7 +252,16 @@ CallOutcome ToolCaller::run_external(Checked& checked) {
         not_tried.result = intended.error();
         return not_tried;
     }
-    CallOutcome outcome = send(checked, effect.key);
+    CallOutcome outcome;
+    try {
+        outcome = send(checked, effect.key);
+    } catch (const std::exception&) {
+        // The turn fails with it, further out; the record must not be without its outcome.
+        outcome.external_effect = true;
+        outcome.result = Error(Errc::cancelled, "broken off by a fault of the host");
+        static_cast<void>(log.conclude(effect, outcome));
+        throw;
+    }
     if (auto concluded = log.conclude(effect, outcome); !concluded) {
         // The effect stands, its outcome is missing in the record: recovery will say so. No further
         // effect is possible, since its intent could not be journalled either.
@@ -260,6 +297,7 @@ Result<std::string> ToolCaller::call_nested(Leash& parent,
     if (!checked) {
         return checked.error();
     }
+    const CallerMark mark(callers_, outcome);
     CallOutcome inner = run(*checked);
     std::move(inner.writes.begin(), inner.writes.end(), std::back_inserter(outcome.writes));
     outcome.external_effect = outcome.external_effect || inner.external_effect;

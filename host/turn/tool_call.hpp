@@ -72,8 +72,12 @@ class ToolCaller {
                        const std::string& allowed,
                        const Error& error);
 
+    [[nodiscard]] bool is_cancelled() const;
+
     DeskParts& parts_;
     TurnScope& scope_;
+    std::vector<const CallOutcome*>
+        callers_;  ///< of the nested calls that are out, outermost first
 };
 
 }  // namespace daybook
