@@ -60,6 +60,8 @@ class SessionStore {
     /// be found at the next start). Errors: unavailable (no open session; after a failed sync,
     /// until the next start), io, full.
     Result<> append(std::vector<SessionRecord> records, bool sync);
+    /// Why nothing may be appended any more, until the next start.
+    [[nodiscard]] const std::optional<std::string>& broken() const noexcept { return broken_; }
     /// Makes everything appended so far durable.
     Result<> sync();
 

@@ -11,6 +11,7 @@ namespace {
 
 constexpr std::size_t kMaxHostRecords = 256;
 constexpr int kLogWarn = 2;
+constexpr const char* kNoThread = "the desk is stopping, or the system gives it no thread";
 
 TimeOfDay rollover_of(const DeskConfig& config, const Calendar& calendar) {
     return config.rollover ? *config.rollover : calendar.default_rollover().value_or(TimeOfDay{0});
@@ -59,7 +60,7 @@ Desk::Impl::Impl(const DeskServices& services_, DeskConfig config_, DeskStores s
                       }
                       host_records.push_back(std::move(entry));
                   }
-                  thread.wake();
+                  wake_thread();
               }),
       parts{services,
             config,
@@ -80,7 +81,10 @@ Desk::Impl::Impl(const DeskServices& services_, DeskConfig config_, DeskStores s
       thread(inbox,
              DeskWork{[this] { return has_work(); },
                       [this] { run_one(); },
-                      [this] { return next_look(); }}) {
+                      [this] { return next_look(); },
+                      [this](const std::exception& error) {
+                          static_cast<void>(log_exception("the desk's thread", error));
+                      }}) {
     board.name = config.name;
     board.state = "idle";
     board.zone = stores.zone.name();
@@ -108,7 +112,7 @@ Result<std::unique_ptr<Desk>> Desk::open(const DeskServices& services, const Des
     }
     std::unique_ptr<Desk> desk(new Desk(std::move(impl)));
     if (desk->impl_->queue.waiting() > 0) {
-        desk->impl_->thread.wake();
+        desk->impl_->wake_thread();
     }
     desk->check_clock();  // a rollover that was cut, or missed
     return desk;
@@ -143,20 +147,11 @@ void Desk::call_tool(std::string tool,
                      std::function<void(ToolAnswer)> done) {
     Impl* impl = impl_.get();
     impl->add_task({[impl, tool = std::move(tool), arguments = std::move(arguments), done] {
-                        // A quiet evening's call belongs to the date it is made on, a closed day
-                        // stays closed.
-                        DeskDate day = impl->keeper.day_of(impl->services.clock.now());
-                        if (const auto& open = impl->stores.sessions->state().session_day) {
-                            day = std::max(day, *open);
-                        }
-                        impl->set_state("in turn", "the owner calls " + tool);
-                        ToolAnswer answer = call_tool_for_owner(impl->parts, day, tool, arguments);
-                        impl->set_state("idle", "");
-                        done(std::move(answer));
+                        done(impl->run_owner_call(tool, arguments));
                     },
                     [done] {
                         ToolAnswer answer;
-                        answer.result = Error(Errc::unavailable, "the desk is stopping");
+                        answer.result = Error(Errc::unavailable, kNoThread);
                         done(std::move(answer));
                     }});
 }
@@ -166,17 +161,21 @@ void Desk::restore_file(std::string checkpoint,
                         std::function<void(Result<Json>)> done) {
     Impl* impl = impl_.get();
     impl->add_task({[impl, checkpoint = std::move(checkpoint), path = std::move(path), done] {
-                        done(restore_file_for_owner(impl->parts, checkpoint, path));
+                        done(impl->guarded<Json>("restore a file", [&] {
+                            return restore_file_for_owner(impl->parts, checkpoint, path);
+                        }));
                     },
-                    [done] { done(Error(Errc::unavailable, "the desk is stopping")); }});
+                    [done] { done(Error(Errc::unavailable, kNoThread)); }});
 }
 
 void Desk::take_checkpoint(std::string reason, std::function<void(Result<Json>)> done) {
     Impl* impl = impl_.get();
     impl->add_task({[impl, reason = std::move(reason), done] {
-                        done(take_checkpoint_for_owner(impl->parts, reason));
+                        done(impl->guarded<Json>("take a checkpoint", [&] {
+                            return take_checkpoint_for_owner(impl->parts, reason);
+                        }));
                     },
-                    [done] { done(Error(Errc::unavailable, "the desk is stopping")); }});
+                    [done] { done(Error(Errc::unavailable, kNoThread)); }});
 }
 
 void Desk::check_clock() {
@@ -190,7 +189,7 @@ void Desk::check_clock() {
         const std::lock_guard lock(impl_->work_mutex);
         impl_->clock_due = true;
     }
-    impl_->thread.wake();
+    impl_->wake_thread();
 }
 
 void Desk::interrupt(const std::string& why) {

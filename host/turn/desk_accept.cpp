@@ -1,6 +1,7 @@
 // Accepting triggers: journalled and durable first, queued after.
 #include <algorithm>
 
+#include "host/gate/content_rules.hpp"
 #include "host/os/desk_path.hpp"
 #include "host/turn/desk_impl.hpp"
 
@@ -17,11 +18,19 @@ Result<> check_word(std::string_view what, const std::string& word) {
                       std::none_of(word.begin(), word.end(), [](char c) {
                           return static_cast<unsigned char>(c) < 0x20;
                       });
-    return good ? Result<>()
-                : Result<>(Error(Errc::invalid,
-                                 std::string(what) + " \"" + printable(word, 60) +
-                                     "\": expected at most " + std::to_string(kMaxKey) +
-                                     " bytes of text in one line"));
+    if (!good) {
+        return Error(Errc::invalid,
+                     std::string(what) + " \"" + printable(mask_secrets(word), 60) +
+                         "\": expected at most " + std::to_string(kMaxKey) +
+                         " bytes of text in one line");
+    }
+    // A masked key would no longer tell one trigger from another, so it is refused instead.
+    if (const auto secret = find_secret(word)) {
+        return Error(Errc::invalid,
+                     "the trigger's " + std::string(what) + " holds what looks like a secret (" +
+                         *secret + "): it stays in the journal for ever, so choose another");
+    }
+    return {};
 }
 
 Result<> check_text(const std::string& text) {
@@ -66,6 +75,11 @@ Result<Accepted> Desk::Impl::accept(TurnKind kind,
     if (auto place = queue.reserve(); !place) {
         return place.error().during("desk " + config.name);
     }
+    // Before the trigger is journalled: what is accepted must also get a thread to run on.
+    if (auto ready = thread.wake(); !ready) {
+        queue.release();
+        return ready.error().during("desk " + config.name);
+    }
     Trigger trigger;
     trigger.kind = kind;
     trigger.source = source_of(kind);
@@ -98,7 +112,7 @@ Result<Accepted> Desk::Impl::accept(TurnKind kind,
         const std::lock_guard lock(work_mutex);
         retry_at = {};  // somebody waits for an answer: ask the models at once
     }
-    thread.wake();
+    wake_thread();
     return accepted;
 }
 

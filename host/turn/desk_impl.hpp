@@ -9,6 +9,8 @@
 
 #include <atomic>
 #include <deque>
+#include <exception>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -55,7 +57,21 @@ struct Desk::Impl {
     // desk_work.cpp
     bool has_work();         ///< [any]
     SteadyTime next_look();  ///< [any]
-    void run_one();          ///< [desk]
+    void run_one();          ///< [desk]; throws nothing
+    void run_piece();
+    void wake_thread();  ///< [any]
+    Desk::ToolAnswer run_owner_call(const std::string& tool, const std::string& arguments);
+    /// Runs it; an exception becomes an error and a line in the log.
+    template <typename T>
+    Result<T> guarded(const std::string& what, const std::function<Result<T>()>& work) {
+        try {
+            return work();
+        } catch (const std::exception& error) {
+            return log_exception(what, error);
+        }
+    }
+    Error log_exception(const std::string& what, const std::exception& error) const;
+    TurnEnd run_turn(const Trigger& trigger, DeskDate day);
     void run_trigger();
     std::optional<Hold> prepare_turn(DeskDate& day);
     std::optional<Hold> check_disk();
@@ -65,6 +81,8 @@ struct Desk::Impl {
     void remember_settled_day();
     void update_board();
     void set_state(const std::string& state, const std::string& reason);
+    /// What the board says now, to be put back after other work.
+    [[nodiscard]] std::pair<std::string, std::string> state_now() const;
     [[nodiscard]] std::optional<Timestamp> session_opened() const;
 
     void add_task(Task task);  ///< [any]

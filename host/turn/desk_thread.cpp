@@ -1,34 +1,45 @@
 #include "host/turn/desk_thread.hpp"
 
 #include <algorithm>
+#include <system_error>
 
 namespace daybook {
 
-DeskThread::DeskThread(DeskInbox& inbox, DeskWork work, std::chrono::milliseconds idle)
-    : inbox_(inbox), work_(std::move(work)), idle_(idle) {}
+DeskThread::DeskThread(DeskInbox& inbox, DeskWork work, std::chrono::milliseconds idle, Start start)
+    : inbox_(inbox),
+      work_(std::move(work)),
+      idle_(idle),
+      start_(start ? std::move(start)
+                   : [](std::function<void()> run) { return std::thread(std::move(run)); }) {}
 
 DeskThread::~DeskThread() {
     close();
     join();
 }
 
-void DeskThread::wake() {
+Result<> DeskThread::wake() {
     {
         const std::lock_guard lock(mutex_);
         if (closed_) {
-            return;
+            return {};
         }
         if (!running_) {
             if (thread_.joinable()) {
                 thread_.join();  // it has left loop() but for its last instructions
             }
+            try {
+                thread_ = start_([this] { loop(); });  // it waits for the mutex first
+            } catch (const std::system_error& error) {
+                return Error(Errc::unavailable,
+                             "start the desk's thread: " + error.code().message());
+            }
             running_ = true;
-            thread_ = std::thread([this] { loop(); });
             id_ = thread_.get_id();
-            return;
+            return {};
         }
     }
     inbox_.post([] {});  // lets serve_until() look at has_work again
+    return {};
 }
 
 void DeskThread::close() {
@@ -75,7 +86,20 @@ bool DeskThread::is_current() const {
     return running_ && id_ == std::this_thread::get_id();
 }
 
+void DeskThread::run_guarded(const std::function<void()>& piece) {
+    try {
+        piece();
+    } catch (const std::exception& error) {
+        if (work_.on_exception) {
+            work_.on_exception(error);
+        }
+    }
+}
+
 void DeskThread::loop() {
+    {
+        const std::lock_guard lock(mutex_);  // wake() is done with what it sets
+    }
     const auto closed = [this] {
         const std::lock_guard lock(mutex_);
         return closed_;
@@ -84,7 +108,10 @@ void DeskThread::loop() {
     while (true) {
         const SteadyTime look = work_.next_look();
         const SteadyTime until = look == SteadyTime::max() ? idle_until : look;
-        const bool called = inbox_.serve_until([&] { return closed() || work_.has_work(); }, until);
+        bool called = true;  // after an exception too: look again before it ends
+        run_guarded([&] {
+            called = inbox_.serve_until([&] { return closed() || work_.has_work(); }, until);
+        });
         {
             const std::lock_guard lock(mutex_);
             const bool idle = !called && work_.next_look() == SteadyTime::max() &&
@@ -97,7 +124,7 @@ void DeskThread::loop() {
             busy_ = work_.has_work();
         }
         if (work_.has_work()) {
-            work_.run_one();
+            run_guarded(work_.run_one);
             idle_until = std::chrono::steady_clock::now() + idle_;
         }
         {

@@ -1,6 +1,8 @@
 // What a desk's thread does.
 #include <algorithm>
 
+#include "host/gate/content_rules.hpp"
+#include "host/os/desk_path.hpp"
 #include "host/turn/desk_impl.hpp"
 #include "host/turn/owner_work.hpp"
 
@@ -10,6 +12,9 @@ namespace {
 constexpr std::chrono::milliseconds kFirstRetry{1000};
 constexpr std::chrono::milliseconds kLongestRetry{30000};
 constexpr int kLogError = 3;
+constexpr const char* kReadOnly = "read-only";
+constexpr std::size_t kMaxWhat = 200;
+constexpr std::size_t kMaxShownTool = 64;
 
 std::string reasons_text(const std::vector<ModelRefusal>& refusals) {
     std::string text;
@@ -36,7 +41,32 @@ SteadyTime Desk::Impl::next_look() {
     return held ? retry_at : SteadyTime::max();
 }
 
+void Desk::Impl::wake_thread() {
+    if (auto awake = thread.wake(); !awake) {
+        // What was added stays, and goes on with the next that arrives.
+        services.log(kLogError, awake.error().message() + " desk=" + config.name);
+    }
+}
+
+Error Desk::Impl::log_exception(const std::string& what, const std::exception& error) const {
+    // Its text may hold what a file or a message said: for the log only, and masked.
+    services.log(kLogError,
+                 what + ": internal: " + printable(mask_secrets(error.what()), kMaxWhat) +
+                     " desk=" + config.name);
+    return Error(Errc::internal, what + ": a fault of the host itself; its log says more");
+}
+
 void Desk::Impl::run_one() {
+    try {
+        run_piece();
+    } catch (const std::exception& error) {
+        static_cast<void>(log_exception("work of the desk", error));
+        set_state("idle", "");
+    }
+    in_turn = false;
+}
+
+void Desk::Impl::run_piece() {
     write_host_records();
     Task task;
     bool rollover = false;
@@ -65,6 +95,30 @@ void Desk::Impl::run_one() {
     update_board();
 }
 
+Desk::ToolAnswer Desk::Impl::run_owner_call(const std::string& tool, const std::string& arguments) {
+    Desk::ToolAnswer answer;
+    if (auto low = check_disk()) {
+        answer.result =
+            Error(low->state == kReadOnly ? Errc::unavailable : Errc::full, low->reason);
+        return answer;
+    }
+    // A quiet evening's call belongs to the date it is made on, a closed day stays closed.
+    DeskDate day = keeper.day_of(services.clock.now());
+    if (const auto& open = stores.sessions->state().session_day) {
+        day = std::max(day, *open);
+    }
+    // A trigger that waits goes on waiting: what it waits for stands on the board again after this.
+    const auto [state, reason] = state_now();
+    set_state("in turn", "the owner calls " + printable(mask_secrets(tool), kMaxShownTool));
+    try {
+        answer = call_tool_for_owner(parts, day, tool, arguments);
+    } catch (const std::exception& error) {
+        answer.result = log_exception("the owner's call", error);
+    }
+    set_state(state, reason);
+    return answer;
+}
+
 void Desk::Impl::write_host_records() {
     std::deque<JournalEntry> records;
     {
@@ -81,9 +135,12 @@ void Desk::Impl::write_host_records() {
 
 std::optional<Desk::Impl::Hold> Desk::Impl::check_disk() {
     if (stores.journal->failed()) {
-        return Hold{"read-only",
+        return Hold{kReadOnly,
                     "journal unavailable: a sync failed; look at the disk and restart the host",
                     {}};
+    }
+    if (const auto& broken = stores.sessions->broken()) {
+        return Hold{kReadOnly, "session unavailable: " + *broken + "; restart the host", {}};
     }
     auto free = services.os.free_bytes(stores.home.get());
     if (!free) {
@@ -124,6 +181,22 @@ std::optional<Desk::Impl::Hold> Desk::Impl::prepare_turn(DeskDate& day) {
     return std::nullopt;
 }
 
+TurnEnd Desk::Impl::run_turn(const Trigger& trigger, DeskDate day) {
+    Turn turn(parts, router, trigger, day);
+    try {
+        return turn.run();
+    } catch (const std::exception& error) {
+        const Error reason = log_exception("turn", error);
+        try {
+            return turn.fail(reason);
+        } catch (const std::exception& again) {
+            TurnEnd waiting;
+            waiting.reason = log_exception("end a turn", again).message();
+            return waiting;
+        }
+    }
+}
+
 void Desk::Impl::run_trigger() {
     auto taken = queue.take();
     if (!taken) {
@@ -131,12 +204,18 @@ void Desk::Impl::run_trigger() {
     }
     set_state("in turn", "");
     DeskDate day;
-    if (auto held = prepare_turn(day)) {
+    std::optional<Hold> held;
+    try {
+        held = prepare_turn(day);
+    } catch (const std::exception& error) {
+        held = Hold{"paused", log_exception("prepare a turn", error).message(), {}};
+    }
+    if (held) {
         hold(std::move(*taken), std::move(*held));
         return;
     }
     update_board();
-    const TurnEnd end = Turn(parts, router, taken->trigger, day).run();
+    const TurnEnd end = run_turn(taken->trigger, day);
     if (end.kind == TurnEnd::Kind::waiting) {
         const bool no_model = !end.refusals.empty();
         hold(std::move(*taken),
@@ -195,6 +274,7 @@ void Desk::Impl::run_rollover() {
     if (!due || services.clock.now() < *due) {
         return;
     }
+    const auto [state, reason] = state_now();
     set_state("in turn", "rolling over session " + stores.sessions->state().session);
     const auto done = Rollover(parts, router).run("time");
     if (!done && !interrupt.is_stopping()) {
@@ -202,7 +282,9 @@ void Desk::Impl::run_rollover() {
         set_state("paused", done.error().message());
         return;
     }
-    set_state("idle", "");
+    // A trigger that was held goes on waiting for what it waited for.
+    const bool still_held = queue.waiting() > 0 && state != "in turn";
+    set_state(still_held ? state : "idle", still_held ? reason : "");
 }
 
 void Desk::Impl::remember_settled_day() {
@@ -230,6 +312,11 @@ void Desk::Impl::set_state(const std::string& state, const std::string& reason) 
     board.reason = reason;
 }
 
+std::pair<std::string, std::string> Desk::Impl::state_now() const {
+    const std::lock_guard lock(board_mutex);
+    return {board.state, board.reason};
+}
+
 void Desk::Impl::update_board() {
     const DeskState& state = stores.sessions->state();
     const auto opened = session_opened();
@@ -241,16 +328,17 @@ void Desk::Impl::update_board() {
     board.context_tokens = state.session.empty() ? 0 : board.context_tokens;
     rollover_due = due;
     if (read_only && board.state == "idle") {
-        board.state = "read-only";
+        board.state = kReadOnly;
         board.reason = *read_only;
     }
 }
 
 void Desk::Impl::add_task(Task task) {
     bool dropped = true;
+    const auto awake = thread.wake();
     {
         const std::lock_guard lock(work_mutex);
-        if (!stopping) {
+        if (!stopping && awake) {
             tasks.push_back(task);
             dropped = false;
         }
@@ -259,7 +347,7 @@ void Desk::Impl::add_task(Task task) {
         task.dropped();
         return;
     }
-    thread.wake();
+    wake_thread();
 }
 
 void Desk::Impl::stop(std::chrono::milliseconds grace) {

@@ -101,6 +101,32 @@ TurnEnd Turn::run() {
     return loop();
 }
 
+/// The trigger stays queued: this end names none, so it settles nothing and counts as no cut.
+void Turn::withdraw(const Error& why) {
+    Json data = Json::object();
+    data.set("kind", name_of(trigger_.kind))
+        .set("outcome", "interrupted")
+        .set("error", "the turn could not be started: " + mask_secrets(why.message()));
+    auto record = parts_.journal.append(
+        DeskParts::entry("turn_end", scope_.session, scope_.turn, std::move(data)));
+    if (!record) {
+        parts_.services.log(
+            kLogError,
+            record.error().message() + " desk=" + parts_.config.name + " turn=" + scope_.turn);
+    }
+}
+
+TurnEnd Turn::fail(const Error& why) {
+    TurnEnd end;
+    end.reason = why.message();
+    if (!begun_turn_) {
+        return end;  // waiting: nothing of it was said
+    }
+    end.kind = TurnEnd::Kind::failed;
+    end.reason = "internal: " + end.reason;
+    return finish(std::move(end), "");
+}
+
 Result<> Turn::begin(const Trigger& trigger) {
     Json extra = Json::object();
     extra.set("trigger", trigger.id).set("kind", name_of(trigger.kind));
@@ -112,22 +138,22 @@ Result<> Turn::begin(const Trigger& trigger) {
     live_.push_back(trigger_message(said, parts_.zone));
     said.text = mask_secrets(
         trigger.text);  // files of record hold no secret; this turn's model sees the words
-    if (auto added = parts_.sessions.append({std::move(said)}, false); !added) {
-        return added;
-    }
     Json data = Json::object();
     data.set("kind", name_of(trigger.kind))
         .set("trigger", trigger.id)
         .set("model", model_.config->name);
+    // The journal first: a turn that could not be started leaves no line in the conversation, so
+    // that trying again says nothing twice.
     auto record = parts_.journal.append(
         DeskParts::entry("turn_start", scope_.session, scope_.turn, std::move(data)));
     if (!record) {
-        // The trigger stays queued and is said again with its next try: this one is closed.
-        static_cast<void>(parts_.sessions.append(
-            {line("interrupted", Source::host, "the turn could not be started", Json::object())},
-            false));
         return record.error();
     }
+    if (auto added = parts_.sessions.append({std::move(said)}, false); !added) {
+        withdraw(added.error());
+        return added;
+    }
+    begun_turn_ = true;
     fixed_ = gather_fixed_part(parts_, scope_);
     offered_tools_ = gather_tools(parts_, scope_);
     parts_.events.emit("turn_start",

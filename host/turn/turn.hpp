@@ -37,9 +37,12 @@ class Turn {
 
     /// `waiting`: nothing was started or recorded, the trigger stays queued.
     TurnEnd run();
+    /// After run() threw: the turn ends as failed; one that was not begun yet waits.
+    TurnEnd fail(const Error& why);
 
   private:
     Result<> begin(const Trigger& trigger);
+    void withdraw(const Error& why);
     TurnEnd loop();
     /// Runs the calls of one answer and adds them to the conversation. Errors: io, unavailable (the
     /// session).
@@ -75,6 +78,7 @@ class Turn {
     Json attempts_ = Json::array();
     std::int64_t input_tokens_ = -1, output_tokens_ = 0;
     bool exact_ = false;
+    bool begun_turn_ = false;  ///< journal and session have its beginning
     SteadyTime begun_{};
 };
 

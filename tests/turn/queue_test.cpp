@@ -1,5 +1,8 @@
 // The trigger queue and the thread that empties it.
 #include <atomic>
+#include <stdexcept>
+#include <system_error>
+#include <thread>
 
 #include "host/turn/desk_events.hpp"
 #include "host/turn/desk_thread.hpp"
@@ -99,13 +102,42 @@ TEST_CASE("the thread starts with work, does all of it and is gone when idle", "
     CHECK_FALSE(thread.is_running());
     for (int round = 1; round <= 20; ++round) {
         left += 50;
-        thread.wake();
+        static_cast<void>(thread.wake());
         REQUIRE(thread.wait_idle(soon()));
         CHECK(done == round * 50);
         if (round % 5 == 0) {
             REQUIRE(thread.wait_ended(soon()));
         }
     }
+}
+
+TEST_CASE("without a thread the work waits for the next wake, and whoever woke it is told",
+          "[turn]") {
+    DeskInbox inbox;
+    std::atomic<int> left{1};
+    bool refuses = true;
+    DeskThread thread(inbox,
+                      DeskWork{[&] { return left > 0; },
+                               [&] {
+                                   --left;
+                                   throw std::runtime_error("a fault");
+                               },
+                               [] { return SteadyTime::max(); }},
+                      20ms,
+                      [&](std::function<void()> run) {
+                          if (refuses) {
+                              throw std::system_error(
+                                  std::make_error_code(std::errc::resource_unavailable_try_again));
+                          }
+                          return std::thread(std::move(run));
+                      });
+    CHECK(thread.wake().error().code() == Errc::unavailable);
+    CHECK_FALSE(thread.is_running());
+    CHECK(left == 1);
+    refuses = false;
+    CHECK(thread.wake().has_value());
+    REQUIRE(thread.wait_idle(soon()));
+    CHECK(left == 0);
 }
 
 TEST_CASE("work added while the thread is about to end is not forgotten", "[turn]") {
@@ -117,7 +149,7 @@ TEST_CASE("work added while the thread is about to end is not forgotten", "[turn
         0ms);
     for (int round = 0; round < 2000; ++round) {
         ++left;
-        thread.wake();
+        static_cast<void>(thread.wake());
         REQUIRE(thread.wait_idle(soon()));
         REQUIRE(left == 0);
     }
@@ -132,7 +164,7 @@ TEST_CASE("work for later wakes the thread at its time and keeps it from being i
                                [&] { done = true; },
                                [&] { return done ? SteadyTime::max() : when; }},
                       1ms);
-    thread.wake();
+    static_cast<void>(thread.wake());
     CHECK_FALSE(thread.wait_idle(std::chrono::steady_clock::now() + 5ms));
     REQUIRE(thread.wait_idle(soon()));
     CHECK(done);
@@ -144,14 +176,14 @@ TEST_CASE("a closed thread finishes what it does and starts no more", "[turn]") 
     std::atomic<int> runs{0};
     DeskThread thread(
         inbox, DeskWork{[] { return true; }, [&] { ++runs; }, [] { return SteadyTime::max(); }});
-    thread.wake();
+    static_cast<void>(thread.wake());
     while (runs == 0) {
         std::this_thread::yield();
     }
     thread.close();
     REQUIRE(thread.wait_ended(soon()));
     const int after = runs;
-    thread.wake();
+    static_cast<void>(thread.wake());
     CHECK_FALSE(thread.is_running());
     CHECK(runs == after);
 }

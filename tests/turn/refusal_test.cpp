@@ -41,3 +41,42 @@ TEST_CASE("a call that writes nothing leaves no refusal of a write", "[turn]") {
     CHECK_FALSE(bench.call_tool("read_file", R"({"path":"../x"})").result);
     CHECK(bench.records("write_refused").empty());
 }
+
+TEST_CASE("a trigger whose key or name looks like a secret is refused before it is journalled",
+          "[turn]") {
+    DeskBench bench;
+    bench.open();
+    const std::string secret = "ghp_0123456789abcdefghijklmnopqrstuvwxyz";
+    const auto key = bench.desk->accept(TurnKind::job, "do it", secret, "");
+    CHECK(key.error().code() == Errc::invalid);
+    CHECK(key.error().message().find(secret) == std::string::npos);
+    CHECK(bench.desk->accept(TurnKind::job, "do it", "", secret).error().code() == Errc::invalid);
+    CHECK(bench.desk->accept(TurnKind::job, "do it", "a\n" + secret, "")
+              .error()
+              .message()
+              .find(secret) == std::string::npos);
+    bench.settle();
+    CHECK(bench.records().empty());
+}
+
+TEST_CASE("the owner's call takes nothing from what a waiting trigger says on the board",
+          "[turn]") {
+    DeskBench bench;
+    bench.add_model("one", "[]", R"({"ready_file":"ready.txt"})");
+    bench.open();
+    bench.accept("hello");
+    bench.events.wait("waiting");
+    CHECK(bench.call_tool("add_note", R"({"text":"by hand"})").result);
+    CHECK(bench.desk->status().state == "waiting for a model");
+    CHECK_FALSE(bench.desk->status().reason.empty());
+}
+
+TEST_CASE("the owner's call is refused when the disk is low", "[turn]") {
+    DeskBench bench;
+    bench.config.host.min_free_bytes = std::uint64_t{1} << 62U;
+    bench.open();
+    const auto answer = bench.call_tool("add_note", R"({"text":"by hand"})");
+    REQUIRE_FALSE(answer.result);
+    CHECK(answer.result.error().code() == Errc::full);
+    CHECK(bench.records().empty());
+}
