@@ -93,8 +93,8 @@ class WriteGate {
 
     /// The owner's: puts one file back as the checkpoint holds it (removes it when it did not exist
     /// then), taking a checkpoint first. When the file is like that already nothing is done and the
-    /// receipt has no checkpoint. The content rules hold here too. Errors: not_found, refused,
-    /// conflict, no_checkpoint, io.
+    /// receipt has no checkpoint. The content rules do not hold: the owner gets back what was
+    /// there. Errors: not_found, refused (kind of file), conflict, no_checkpoint, io.
     Result<WriteReceipt> restore_file(const Checkpoint& from,
                                       const DeskPath& path,
                                       const WriteContext& context);

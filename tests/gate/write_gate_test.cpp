@@ -2,6 +2,7 @@
 
 #include <sys/stat.h>
 
+#include "host/gate/content_rules.hpp"
 #include "tests/catch.hpp"
 #include "tests/gate/gate_fixture.hpp"
 
@@ -365,14 +366,32 @@ TEST_CASE("one file is put back as a checkpoint holds it, and that can be undone
     CHECK_FALSE(desk.store->recovery().owner_edited);
 }
 
-TEST_CASE("a restore does not bring a secret back", "[gate]") {
+TEST_CASE("the owner gets back whatever a checkpoint holds, also what a desk may not write",
+          "[gate]") {
     GatedDesk desk;
-    desk.put("memory/a.md", "PAN ABCPE1234F\n");
-    REQUIRE(desk.start());
-    desk.put("memory/a.md", "clean\n");
-    const auto refused = desk.gate->restore_file(
-        must(desk.store->find("c-1")), path_of("memory/a.md"), desk.context);
-    REQUIRE_FALSE(refused);
-    CHECK(refused.error().code() == Errc::refused);
-    CHECK(desk.get("memory/a.md") == "clean\n");
+    const std::string notes(kNotes);
+    const auto back_and_forth = [&](const std::string& name, const std::string& odd) {
+        desk.put(name, odd);
+        REQUIRE(desk.start());
+        REQUIRE(desk.store->take_manual("with the odd content"));
+        const auto then = must(desk.store->list(1)).front();
+        desk.put(name, "clean\n");
+        const auto back = desk.gate->restore_file(then, path_of(name), desk.context);
+        INFO(name << ": " << (back ? "" : back.error().message()));
+        REQUIRE(back);
+        CHECK(desk.get(name) == odd);
+        const auto undone = desk.gate->restore_file(
+            must(desk.store->find(back->checkpoint)), path_of(name), desk.context);
+        INFO((undone ? "" : undone.error().message()));
+        REQUIRE(undone);
+        CHECK(desk.get(name) == "clean\n");
+    };
+    back_and_forth("memory/secret.md", "PAN ABCPE1234F\n");
+    back_and_forth("memory/bytes.md", std::string("\0\x01\xFF", 3));
+    back_and_forth("Memory.md", std::string(kMaxMemoryFile + 1, 'x'));
+    back_and_forth("memory/large.md", std::string(kMaxOtherFile + 1, 'x'));
+    back_and_forth(notes, "- edited by the owner\n");
+    CHECK(desk.records("restore").size() == 10);
+    CHECK(desk.records("write_refused").empty());
+    CHECK(desk.fsck() == "");
 }
