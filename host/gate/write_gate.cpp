@@ -42,13 +42,35 @@ std::string rule_of_content(const DeskPath& path, std::string_view content) {
     return secret ? "secret: " + *secret : "text";
 }
 
-std::size_t count_of(std::string_view text, std::string_view piece) {
-    std::size_t count = 0;
-    for (std::size_t at = text.find(piece); at != std::string_view::npos;
-         at = text.find(piece, at + 1)) {
-        ++count;  // overlapping ones too: which of them is meant would be a guess
+constexpr std::size_t kMostCounted = 100;
+
+struct Occurrences {
+    std::size_t count = 0;  ///< at most kMostCounted
+    std::size_t first = 0;  ///< where the first begins
+};
+
+/// Overlapping ones too: which of them is meant would be a guess. Knuth, Morris and Pratt's: no
+/// text takes longer than its length. `piece` is not empty.
+Occurrences find_all(std::string_view text, std::string_view piece) {
+    std::vector<std::size_t> border(piece.size(), 0);  // of each start: its longest end that is one
+    const auto advance = [&](std::size_t matched, char c) {
+        while (matched > 0 && (matched == piece.size() || piece[matched] != c)) {
+            matched = border[matched - 1];
+        }
+        return piece[matched] == c ? matched + 1 : matched;
+    };
+    for (std::size_t i = 1; i < piece.size(); ++i) {
+        border[i] = advance(border[i - 1], piece[i]);
     }
-    return count;
+    Occurrences found;
+    std::size_t matched = 0;
+    for (std::size_t i = 0; i < text.size() && found.count < kMostCounted; ++i) {
+        matched = advance(matched, text[i]);
+        if (matched == piece.size()) {
+            found.first = found.count++ == 0 ? i + 1 - piece.size() : found.first;
+        }
+    }
+    return found;
 }
 
 }  // namespace
@@ -213,16 +235,18 @@ std::optional<WriteGate::Refusal> WriteGate::compose(const WriteRequest& request
     if (!planned.before) {
         return Refusal{"edit text", Error(Errc::not_found, edit + ": there is no such file")};
     }
-    const std::size_t count = count_of(before, request.old_text);
-    if (count != 1) {
-        const std::string sentence = count == 0
+    const Occurrences found = find_all(before, request.old_text);
+    if (found.count != 1) {
+        const std::string sentence = found.count == 0
                                          ? "the text to replace does not occur in it"
-                                         : "the text to replace occurs " + std::to_string(count) +
+                                         : std::string("the text to replace occurs ") +
+                                               (found.count == kMostCounted ? "at least " : "") +
+                                               std::to_string(found.count) +
                                                " times; give more of the text around it";
         return Refusal{"edit text", Error(Errc::invalid, edit + ": " + sentence)};
     }
     planned.content = before;
-    planned.content.replace(before.find(request.old_text), request.old_text.size(), request.text);
+    planned.content.replace(found.first, request.old_text.size(), request.text);
     planned.added_bytes = request.text.size();
     return std::nullopt;
 }

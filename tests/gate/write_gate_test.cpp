@@ -1,5 +1,6 @@
 #include "host/gate/write_gate.hpp"
 
+#include <chrono>
 #include <sys/stat.h>
 
 #include "host/gate/content_rules.hpp"
@@ -394,4 +395,26 @@ TEST_CASE("the owner gets back whatever a checkpoint holds, also what a desk may
     CHECK(desk.records("restore").size() == 10);
     CHECK(desk.records("write_refused").empty());
     CHECK(desk.fsck() == "");
+}
+
+TEST_CASE("how often an edit's text occurs is counted to a hundred, in time", "[gate]") {
+    GatedDesk desk;
+    desk.put("memory/a.md", std::string(1UL << 20, 'a'));
+    REQUIRE(desk.start());
+    must(desk.gate->read(desk.shown, path_of("memory/a.md")));
+    const auto begun = std::chrono::steady_clock::now();
+    const auto many = desk.edit("memory/a.md", "aa", "b");
+    REQUIRE_FALSE(many);
+    CHECK(many.error().message().find("at least 100 times") != std::string::npos);
+    // Every place looks like the text but for its end: each look may not begin anew.
+    const auto none = desk.edit("memory/a.md", std::string(1UL << 19, 'a') + "b", "b");
+    REQUIRE_FALSE(none);
+    CHECK(none.error().message().find("does not occur") != std::string::npos);
+    CHECK(std::chrono::steady_clock::now() - begun < std::chrono::seconds(2));
+    desk.put("memory/b.md", "ababa ab\n");
+    must(desk.gate->read(desk.shown, path_of("memory/b.md")));
+    CHECK(desk.edit("memory/b.md", "aba", "x").error().message().find("occurs 2 times") !=
+          std::string::npos);  // overlapping
+    REQUIRE(desk.edit("memory/b.md", "aba ", "x "));
+    CHECK(desk.get("memory/b.md") == "abx ab\n");
 }
