@@ -453,6 +453,15 @@ TEST_CASE("a real plugin writes what its leash allows, and only that", "[plugin]
     CHECK(elsewhere.writes.empty());
     CHECK_FALSE(std::filesystem::exists(turn.bench.folder / "desk/Memory.md"));
 
+    turn.bench.folder.write("desk/memory/three.md", "one\ntwo\nthree\n");
+    const auto part =
+        call("read_any", Json::object({{"path", "memory/three.md"}, {"from", 2}, {"lines", 1}}));
+    INFO((part.result ? "" : part.result.error().message()));
+    REQUIRE(part.result);
+    CHECK(must(Json::parse(*part.result))["text"].as_string() == "two\n");
+    CHECK(turn.shown.find(*DeskPath::parse("memory/three.md")));
+    CHECK_FALSE(turn.shown.is_whole(*DeskPath::parse("memory/three.md")));
+
     const auto time = call("tell_time", Json::object({{"day", "2026-10-19"}}));
     REQUIRE(time.result);
     const auto told = must(Json::parse(*time.result));
