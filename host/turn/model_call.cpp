@@ -202,7 +202,8 @@ CallOutcome ModelCaller::call(const ModelChoice& model,
                               std::string arguments,
                               std::chrono::milliseconds timeout,
                               const CallWatch& watch) {
-    VerbContext context = tools_.verb_context();
+    ShownFiles own;
+    VerbContext context = tools_.verb_context(own);
     Leash leash;
     leash.desk = parts_.config.name;
     leash.plugin = model.plugin->config.name;

@@ -178,7 +178,7 @@ Result<ToolCaller::Checked> ToolCaller::check(Leash* parent,
     return Checked{*offer, parsed->dump(), std::move(*leash)};
 }
 
-VerbContext ToolCaller::verb_context() {
+VerbContext ToolCaller::verb_context(ShownFiles& shown) {
     return VerbContext{
         parts_.gate,
         parts_.journal,
@@ -186,7 +186,7 @@ VerbContext ToolCaller::verb_context() {
         parts_.zone,
         parts_.calendar,
         scope_.allowance,
-        scope_.shown,
+        shown,
         scope_.session,
         scope_.turn,
         scope_.day,
@@ -205,7 +205,7 @@ bool ToolCaller::is_cancelled() const {
 }
 
 CallOutcome ToolCaller::send(Checked& checked, const std::string& idempotency_key) {
-    HostCalls verbs(verb_context());
+    HostCalls verbs(verb_context(scope_.shown));
     CallWatch watch;
     watch.is_cancelled = [this] { return is_cancelled(); };
     watch.on_progress = [&](const std::string& text) {
@@ -320,6 +320,7 @@ ToolReport ToolCaller::report(const CallOutcome& outcome) {
     report.status = "ok";
     report.text = *outcome.result;
     if (report.text.size() > kMaxShown) {
+        report.is_cut = true;
         const std::string_view shown = cut_text(report.text, kMaxShown);
         report.text = Json::object()
                           .set("cut",

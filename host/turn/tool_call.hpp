@@ -31,6 +31,7 @@ struct ToolReport {
     std::string status;  ///< "ok" or the error's name
     std::string text;    ///< JSON: the result, or {"error","message"}
     std::vector<std::string> checkpoints;
+    bool is_cut = false;  ///< the model is shown less than the tool gave
 };
 
 class ToolCaller {
@@ -45,8 +46,9 @@ class ToolCaller {
     /// outside is never repeated.
     CallOutcome call(const std::string& tool, const std::string& arguments);
     [[nodiscard]] static ToolReport report(const CallOutcome& outcome);
-    /// What the verbs of this turn's calls work on; also for the model's own calls.
-    [[nodiscard]] VerbContext verb_context();
+    /// What the verbs of this turn's calls work on; also for the model's own calls, whose reading
+    /// is kept apart in `shown`: what a backend reads for itself was not shown to the turn.
+    [[nodiscard]] VerbContext verb_context(ShownFiles& shown);
 
   private:
     struct Checked;

@@ -322,6 +322,10 @@ Result<> Turn::run_calls(const ModelAnswer& answer, int round) {
         }
         emit_call(call);
         const ToolReport report = ToolCaller::report(tools_.call(call.name, call.arguments));
+        if (report.is_cut) {
+            // What of it the cut took away is not known: nothing counts as seen whole any more.
+            scope_.shown.mark_all_partial();
+        }
         extra = Json::object()
                     .set("call", call.id)
                     .set("tool", call.name)

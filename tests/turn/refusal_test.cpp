@@ -80,3 +80,37 @@ TEST_CASE("the owner's call is refused when the disk is low", "[turn]") {
     CHECK(answer.result.error().code() == Errc::full);
     CHECK(bench.records().empty());
 }
+
+TEST_CASE("what a model's backend reads for itself was not shown to the turn", "[turn]") {
+    DeskBench bench;
+    bench.add_model(
+        "one",
+        R"([{"match":"rewrite","calls":[{"name":"write_file","arguments":{"path":"memory/rules.md","text":"new\n"}}]},
+            {"after":"write_file","match":"conflict","text":"conflict"},
+            {"after":"write_file","match":"","text":"written"}])",
+        R"({"ready_file":"memory/rules.md"})");
+    std::filesystem::create_directories(bench.folder / "workspace/main/memory");
+    bench.folder.write("workspace/main/memory/rules.md", "old\n");
+    bench.open();
+    CHECK(bench.say("rewrite it")["text"].as_string() == "conflict");
+    CHECK(bench.folder.read("workspace/main/memory/rules.md") == "old\n");
+}
+
+TEST_CASE("after a tool's result that was cut no file counts as seen whole", "[turn]") {
+    const std::string write =
+        R"("calls":[{"name":"write_file","arguments":{"path":"Memory.md","text":"new\n"}}])";
+    DeskBench bench(R"([{"match":"rewrite","calls":[{"name":"echo","arguments":{"text":")" +
+                    std::string(70000, 'x') + R"("}}]},
+                        {"after":"echo","match":"",)" +
+                    write + R"(},
+                        {"match":"plain",)" +
+                    write + R"(},
+                        {"after":"write_file","match":"conflict","text":"conflict"},
+                        {"after":"write_file","match":"checkpoint","text":"written"}])");
+    std::filesystem::create_directories(bench.folder / "workspace/main");
+    bench.folder.write("workspace/main/Memory.md", "old\n");
+    bench.open();
+    CHECK(bench.say("rewrite it")["text"].as_string() == "conflict");
+    CHECK(bench.folder.read("workspace/main/Memory.md") == "old\n");
+    CHECK(bench.say("plain")["text"].as_string() == "written");
+}
