@@ -93,6 +93,7 @@ class CallInFlight {
     channel::CallId call_ = 0;
     CallOutcome outcome_;
     bool settled_ = false;
+    bool is_gone_ = false;       ///< its process has ended
     std::optional<Error> over_;  ///< deadline or cancel: why no verb is served any more
     std::size_t event_bytes_ = 0;
 };
@@ -107,9 +108,10 @@ void CallInFlight::abandon() {
     }
     runner_.kill(*over_);
     try {
-        inbox_.serve_until([&] { return settled_; }, now() + kKillWait);
+        // Not until it has settled: a result may have been on its way already.
+        inbox_.serve_until([&] { return is_gone_; }, now() + kKillWait);
     } catch (const std::exception&) {
-        settled_ = true;  // the one that is on its way out says it
+        settled_ = true;  // the first exception is the one that is told
     }
     runner_.detach(call_);
 }
@@ -217,6 +219,7 @@ void CallInFlight::settle(Result<std::string> result) {
 }
 
 void CallInFlight::gone(const Error& how) {
+    is_gone_ = true;
     if (!settled_) {
         settle(how.during(what_));
     }
