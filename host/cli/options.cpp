@@ -9,6 +9,7 @@
 #include <CLI/CLI.hpp>
 
 #include "host/cli/output.hpp"
+#include "host/os/desk_path.hpp"
 
 namespace daybook::cli {
 namespace {
@@ -116,6 +117,26 @@ std::string usage_error(const CLI::ParseError& error) {
     return text;
 }
 
+/// The sentence for a command or its words that are missing, or a command that nobody knows.
+std::string missing_words(const CLI::App& root) {
+    const CLI::App* app = &root;
+    std::string line = "daybook";
+    while (!app->get_subcommands().empty()) {
+        app = app->get_subcommands().front();
+        line += " " + app->get_name();
+    }
+    if (app->get_require_subcommand_min() == 0) {
+        const CLI::Option* words = app->get_option_no_throw("words");
+        return line + ": words are missing" +
+               (words == nullptr ? "" : ", wanted: " + words->get_description());
+    }
+    const std::vector<std::string> left = root.remaining(true);
+    if (left.empty() || left.front().empty() || left.front().front() == '-') {
+        return "a command is missing behind \"" + line + "\"";
+    }
+    return "there is no command \"" + line + " " + printable(left.front()) + "\"";
+}
+
 /// `behind` is how many words stand behind "--" and are not for the reader.
 void add_commands(CLI::App& app, Options& options, std::size_t behind) {
     std::map<std::string, CLI::App*, std::less<>> nouns;
@@ -178,6 +199,9 @@ Parsed parse_command_line(int argc, const char* const* argv) {
     } catch (const CLI::CallForAllHelp&) {
         std::cout << app.help("", CLI::AppFormatMode::All);
         return 0;
+    } catch (const CLI::RequiredError&) {
+        Output output(options);
+        return output.fail(Error(Errc::invalid, missing_words(app)), "see: daybook --help");
     } catch (const CLI::ParseError& error) {
         Output output(options);
         return output.fail(Error(Errc::invalid, usage_error(error)),
