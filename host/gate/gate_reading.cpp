@@ -178,4 +178,21 @@ Result<WriteReceipt> WriteGate::restore_file(const Checkpoint& from,
     return finish(path, *checkpoint, planned, *then, std::move(entry));
 }
 
+Result<> WriteGate::note_owner_edits(const WriteContext& context) {
+    auto edits = checkpoints_.record_owner_edits();
+    if (!edits) {
+        return edits.error();
+    }
+    if (!*edits) {
+        return {};
+    }
+    JournalEntry entry;
+    entry.type = "checkpoint";
+    entry.session = context.session;
+    entry.turn = context.turn;
+    entry.data.set("checkpoint", (*edits)->id).set("reason", (*edits)->why.reason);
+    auto written = journal_.append(std::move(entry));
+    return written ? Result<>() : Result<>(written.error());
+}
+
 }  // namespace daybook

@@ -66,6 +66,10 @@ class WriteGate {
     /// once, before the first write. Errors: io, no_checkpoint.
     Result<> recover();
 
+    /// Looks for what the owner changed by hand and makes it a checkpoint of its own, with a
+    /// journal line. Errors: no_checkpoint, io.
+    Result<> note_owner_edits(const WriteContext& context);
+
     /// Errors: refused, conflict (both versions are kept; the message names where), invalid (edit
     /// text missing or not unique), no_checkpoint, io, full, not_found (edit of no file), deadline.
     Result<WriteReceipt> write(Leash& leash,

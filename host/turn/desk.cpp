@@ -10,7 +10,6 @@ namespace daybook {
 namespace {
 
 constexpr std::size_t kMaxHostRecords = 256;
-constexpr int kLogWarn = 2;
 constexpr const char* kNoThread = "the desk is stopping, or the system gives it no thread";
 
 TimeOfDay rollover_of(const DeskConfig& config, const Calendar& calendar) {

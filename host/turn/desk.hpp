@@ -33,6 +33,11 @@ class Journal;
 class SessionStore;
 class WriteGate;
 
+/// Levels of DeskServices::log, as a plugin's log lines have them.
+inline constexpr int kLogInfo = 1;
+inline constexpr int kLogWarn = 2;
+inline constexpr int kLogError = 3;
+
 /// Borrowed from main; outlives every desk.
 struct DeskServices {
     Os& os;

@@ -7,7 +7,6 @@
 namespace daybook {
 namespace {
 
-constexpr int kLogWarn = 2;
 constexpr std::size_t kKeyFiles = 3;  // as many as the journal looks for duplicates in
 
 /// Days to read: those not known to be settled, and the newest three.

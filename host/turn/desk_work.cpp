@@ -11,7 +11,6 @@ namespace {
 
 constexpr std::chrono::milliseconds kFirstRetry{1000};
 constexpr std::chrono::milliseconds kLongestRetry{30000};
-constexpr int kLogError = 3;
 constexpr const char* kReadOnly = "read-only";
 constexpr std::size_t kMaxWhat = 200;
 constexpr std::size_t kMaxShownTool = 64;

@@ -3,12 +3,7 @@
 #include "host/turn/desk.hpp"
 
 namespace daybook {
-namespace {
-
-constexpr int kLogInfo = 1;
-constexpr int kLogWarn = 2;
-
-}  // namespace
+namespace {}  // namespace
 
 Runners::Runners(const DeskServices& services,
                  const DeskConfig& config,

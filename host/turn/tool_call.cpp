@@ -12,7 +12,6 @@ namespace daybook {
 namespace {
 
 constexpr int kMaxArgumentDepth = 32;
-constexpr int kLogError = 3;
 
 /// Path that a call asked for, as it was given; it need not be one. {day} is filled in.
 std::string path_asked_for(const WritesRule& rule, const Json& arguments, DeskDate day) {

@@ -10,8 +10,6 @@
 namespace daybook {
 namespace {
 
-constexpr int kLogError = 3;
-
 std::string_view outcome_name(TurnEnd::Kind kind) noexcept {
     switch (kind) {
         case TurnEnd::Kind::completed:
@@ -154,6 +152,7 @@ Result<> Turn::begin(const Trigger& trigger) {
         return added;
     }
     begun_turn_ = true;
+    note_owner_edits();
     fixed_ = gather_fixed_part(parts_, scope_);
     offered_tools_ = gather_tools(parts_, scope_);
     parts_.events.emit("turn_start",
@@ -162,6 +161,17 @@ Result<> Turn::begin(const Trigger& trigger) {
                            .set("model", model_.config->name)
                            .set("session", scope_.session));
     return {};
+}
+
+/// Reading goes on without a checkpoint: a write will ask for its own and say why there is none.
+void Turn::note_owner_edits() {
+    WriteContext context;
+    context.session = scope_.session;
+    context.turn = scope_.turn;
+    if (auto noted = parts_.gate.note_owner_edits(context); !noted) {
+        parts_.services.log(
+            kLogWarn, "owner's edits: " + noted.error().message() + " desk=" + parts_.config.name);
+    }
 }
 
 ModelAnswer Turn::ask(std::vector<std::string>& left_out) {

@@ -47,6 +47,7 @@ class Turn {
     /// Runs the calls of one answer and adds them to the conversation. Errors: io, unavailable (the
     /// session).
     Result<> run_calls(const ModelAnswer& answer, int round);
+    void note_owner_edits();
     ModelAnswer ask(std::vector<std::string>& left_out);
     /// After a failed model: true = go on with another one.
     bool take_next_model(const ModelAnswer& answer, TurnEnd& end);

@@ -411,3 +411,22 @@ TEST_CASE("a desk that has nothing to do has no runner's process of its own maki
     bench.settle();
     CHECK(bench.desk->runners().empty());
 }
+
+TEST_CASE("what the owner edited by hand is a checkpoint before the next turn", "[turn]") {
+    DeskBench bench(R"([{"match":"","text":"fine"}])");
+    bench.open();
+    bench.say("first");
+    bench.folder.write("workspace/main/Memory.md", "- mine\n");
+    bench.say("second");
+    const auto newest = must(bench.desk->checkpoints().list(1));
+    REQUIRE(newest.size() == 1);
+    CHECK(newest[0].kind == "edited");
+    const auto path = must(DeskPath::parse("Memory.md"));
+    CHECK(must(bench.desk->checkpoints().read(newest[0], path)) == "- mine\n");
+    bool is_journalled = false;
+    for (const JournalRecord& record : bench.records("checkpoint")) {
+        is_journalled =
+            is_journalled || record.entry.data["checkpoint"].as_string() == newest[0].id;
+    }
+    CHECK(is_journalled);
+}
