@@ -5,32 +5,16 @@
 #include <filesystem>
 #include <memory>
 #include <string>
-#include <thread>
 
 #include "host/plugin/call.hpp"
 #include "host/plugin/registry.hpp"
 #include "host/plugin/runner_process.hpp"
+#include "tests/support/io_thread.hpp"
 #include "tests/support/temp_folder.hpp"
 
 namespace daybook::bench {
 
-class IoThread {
-  public:
-    IoThread() : thread_([this] { loop.run(); }) {}
-    ~IoThread() {
-        loop.stop();
-        thread_.join();
-    }
-    IoThread(const IoThread&) = delete;
-    IoThread& operator=(const IoThread&) = delete;
-    IoThread(IoThread&&) = delete;
-    IoThread& operator=(IoThread&&) = delete;
-
-    IoLoop loop;
-
-  private:
-    std::thread thread_;
-};
+using test::IoThread;
 
 class PluginBench {
   public:

@@ -8,7 +8,6 @@
 #include <memory>
 #include <mutex>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -16,6 +15,7 @@
 #include "host/plugin/registry.hpp"
 #include "host/plugin/runner_process.hpp"
 #include "tests/catch.hpp"
+#include "tests/support/io_thread.hpp"
 #include "tests/support/temp_folder.hpp"
 
 namespace daybook::test {
@@ -25,24 +25,6 @@ inline constexpr std::chrono::seconds kPatience{20};
 inline SteadyTime within(std::chrono::milliseconds time) {
     return std::chrono::steady_clock::now() + time;
 }
-
-class IoThread {
-  public:
-    IoThread() : thread_([this] { loop.run(); }) {}
-    ~IoThread() {
-        loop.stop();
-        thread_.join();
-    }
-    IoThread(const IoThread&) = delete;
-    IoThread& operator=(const IoThread&) = delete;
-    IoThread(IoThread&&) = delete;
-    IoThread& operator=(IoThread&&) = delete;
-
-    IoLoop loop;
-
-  private:
-    std::thread thread_;
-};
 
 /// Keeps what a runner's events say; may be asked from any thread.
 class EventLog {

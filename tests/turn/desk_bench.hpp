@@ -10,7 +10,6 @@
 #include <memory>
 #include <mutex>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "host/checkpoint/checkpoint_store.hpp"
@@ -21,6 +20,7 @@
 #include "tests/catch.hpp"
 #include "tests/support/fake_clock.hpp"
 #include "tests/support/fault_os.hpp"
+#include "tests/support/io_thread.hpp"
 #include "tests/support/must.hpp"
 #include "tests/support/temp_folder.hpp"
 
@@ -29,24 +29,6 @@ namespace daybook::test {
 inline SteadyTime patience() {
     return std::chrono::steady_clock::now() + std::chrono::seconds(20);
 }
-
-/// An I/O thread of its own.
-class IoThread {
-  public:
-    IoThread() : thread_([this] { loop.run(); }) {}
-    ~IoThread() {
-        loop.stop();
-        thread_.join();
-    }
-    IoThread(const IoThread&) = delete;
-    IoThread& operator=(const IoThread&) = delete;
-    IoThread(IoThread&&) = delete;
-    IoThread& operator=(IoThread&&) = delete;
-    IoLoop loop;
-
-  private:
-    std::thread thread_;
-};
 
 /// Keeps what a desk tells; a test waits in it for what it expects. Thread: [any].
 class EventLog {
