@@ -8,6 +8,8 @@
 
 #include <CLI/CLI.hpp>
 
+#include <daybook/version.h>
+
 #include "host/cli/output.hpp"
 #include "host/os/desk_path.hpp"
 
@@ -131,8 +133,11 @@ std::string missing_words(const CLI::App& root) {
                (words == nullptr ? "" : ", wanted: " + words->get_description());
     }
     const std::vector<std::string> left = root.remaining(true);
-    if (left.empty() || left.front().empty() || left.front().front() == '-') {
+    if (left.empty() || left.front().empty()) {
         return "a command is missing behind \"" + line + "\"";
+    }
+    if (left.front().front() == '-') {
+        return "there is no option " + printable(left.front());
     }
     return "there is no command \"" + line + " " + printable(left.front()) + "\"";
 }
@@ -188,6 +193,7 @@ Parsed parse_command_line(int argc, const char* const* argv) {
     CLI::App app(kAbout, "daybook");
     app.require_subcommand(1);
     app.footer(kExits);
+    app.set_version_flag("--version", "daybook " DAYBOOK_VERSION_STRING, "version of this program");
     app.get_formatter()->column_width(34);
     add_globals(app, options);
     add_commands(app, options, behind.size());
@@ -198,6 +204,9 @@ Parsed parse_command_line(int argc, const char* const* argv) {
         return 0;
     } catch (const CLI::CallForAllHelp&) {
         std::cout << app.help("", CLI::AppFormatMode::All);
+        return 0;
+    } catch (const CLI::CallForVersion& version) {
+        std::cout << version.what() << "\n";
         return 0;
     } catch (const CLI::RequiredError&) {
         Output output(options);

@@ -95,6 +95,20 @@ TEST_CASE("wrong usage ends with 2 and says where help is", "[cli]") {
     CHECK_THAT(ran.err, Catch::StartsWith("daybook: "));
 }
 
+TEST_CASE("a wrong command, option or missing word is named", "[cli]") {
+    const TempFolder folder;
+    const auto told = [&](const Words& words) {
+        return run_program("daybook", words, folder.path()).err;
+    };
+    CHECK_THAT(told({"frob"}), Catch::Contains("there is no command \"daybook frob\""));
+    CHECK_THAT(told({"plugin", "frob"}),
+               Catch::Contains("there is no command \"daybook plugin frob\""));
+    CHECK_THAT(told({"checkpoint"}),
+               Catch::Contains("a command is missing behind \"daybook checkpoint\""));
+    CHECK_THAT(told({"--frob"}), Catch::Contains("there is no option --frob"));
+    CHECK_THAT(told({"tool", "call"}), Catch::Contains("words are missing, wanted: "));
+}
+
 TEST_CASE("help and version need nothing", "[cli]") {
     const TempFolder folder;
     const Ran help = run_program("daybook", {"--help"}, folder.path());
