@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <set>
 #include <sys/stat.h>
 #include <system_error>
 
@@ -199,11 +200,24 @@ Result<> Repository::make_fan_out() {
     if (!objects) {
         return objects.error();
     }
+    auto there = os_.list(fd_.get(), "objects");
+    if (!there) {
+        return there.error();
+    }
+    std::set<std::string, std::less<>> folders;
+    for (DirectoryEntry& entry : *there) {
+        if (entry.is_directory) {
+            folders.insert(std::move(entry.name));
+        }
+    }
     constexpr std::string_view kHex = "0123456789abcdef";
     bool made_one = false;
     for (const char high : kHex) {
         for (const char low : kHex) {
             const std::array<char, 3> name = {high, low, '\0'};
+            if (folders.contains(std::string_view(name.data()))) {
+                continue;
+            }
             if (::mkdirat(objects->get(), name.data(), kFolderMode) == 0) {
                 made_one = true;
             } else if (errno != EEXIST) {
