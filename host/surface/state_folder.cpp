@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
+#include <chrono>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <system_error>
+#include <thread>
 #include <unistd.h>
 #include <vector>
 
@@ -76,12 +78,26 @@ Result<bool> has_format(Os& os, int dir, const fs::path& path) {
     return true;
 }
 
+/// The lock of a host that was killed goes with the last of its threads, an instant after its
+/// process is seen to end: so a held lock is looked at again for a moment.
+Result<> lock_soon(Os& os, int fd) {
+    constexpr int kLooks = 20;
+    constexpr std::chrono::milliseconds kPause{25};
+    for (int look = 1;; ++look) {
+        auto locked = os.lock(fd);
+        if (locked || locked.error().code() != Errc::busy || look == kLooks) {
+            return locked;
+        }
+        std::this_thread::sleep_for(kPause);
+    }
+}
+
 Result<UniqueFd> take_lock(Os& os, int dir, const fs::path& path) {
     auto file = os.open_beneath(dir, kLockFile, OpenMode::lock, 0600);
     if (!file) {
         return file.error().during("lock " + path.string());
     }
-    if (auto locked = os.lock(file->get()); !locked) {
+    if (auto locked = lock_soon(os, file->get()); !locked) {
         if (locked.error().code() != Errc::busy) {
             return locked.error().during("lock " + path.string());
         }

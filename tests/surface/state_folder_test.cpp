@@ -1,6 +1,9 @@
 #include "host/surface/state_folder.hpp"
 
+#include <chrono>
+#include <fcntl.h>
 #include <sys/stat.h>
+#include <thread>
 #include <unistd.h>
 
 #include "host/surface/control_token.hpp"
@@ -33,6 +36,20 @@ TEST_CASE("a fresh state folder gets its number and its folders", "[surface]") {
     // The owner edits it, also where a service's user holds it.
     CHECK(mode_of(folder / "deep/er/state/workspace") == 0770);
     CHECK(folder.read("deep/er/state/run/host.lock") == std::to_string(::getpid()) + "\n");
+}
+
+TEST_CASE("a lock that a killed host still holds for an instant is waited for", "[surface]") {
+    const TempFolder folder;
+    LinuxOs os;
+    REQUIRE(StateFolder::open(os, folder / "state"));
+    UniqueFd held(::open((folder / "state/run/host.lock").c_str(), O_RDWR | O_CLOEXEC));
+    REQUIRE(os.lock(held.get()));
+    std::thread ending([&held] {
+        std::this_thread::sleep_for(std::chrono::milliseconds(60));  // the instant itself
+        held.reset();
+    });
+    CHECK(StateFolder::open(os, folder / "state"));
+    ending.join();
 }
 
 TEST_CASE("a second host is refused while the first one lives", "[surface]") {
