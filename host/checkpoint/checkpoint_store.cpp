@@ -350,7 +350,13 @@ Result<std::unique_ptr<CheckpointStore>> CheckpointStore::open(
     std::string desk) {
     auto impl = std::make_unique<Impl>(os, clock, desk_dir, std::move(desk));
     if (auto opened = impl->open(repository); !opened) {
-        return opened.error();
+        const Error& error = opened.error();
+        return error.code() != Errc::corrupt
+                   ? error
+                   : Error(error.code(),
+                           error.message() + "; put a copy of " + repository.string() +
+                               " back, or move it aside: the desk's files stay, and a new one "
+                               "begins with them");
     }
     return std::unique_ptr<CheckpointStore>(new CheckpointStore(std::move(impl)));
 }

@@ -159,6 +159,7 @@ TEST_CASE("what the files cannot give back is an error that names the object", "
     REQUIRE_FALSE(lost_commit);
     CHECK(lost_commit.error().code() == Errc::corrupt);
     CHECK(lost_commit.error().message().find(commit.filename().string()) != std::string::npos);
+    CHECK(lost_commit.error().message().find("move it aside") != std::string::npos);
     CHECK(desk.get("memory/a.md") == saved);
 }
 
