@@ -17,6 +17,31 @@ std::string with_flags(const std::string& command, const Places& places) {
 
 }  // namespace
 
+namespace {
+
+int start_daemon(const Options& options, const Places& places, Output& output) {
+    auto daemon = DaemonProcess::start({places, options.places, /*tied_to_us=*/false});
+    if (!daemon) {
+        return output.fail(
+            daemon.error(),
+            daemon.error().code() == Errc::deadline ? "see the log in " + places.log.string() : "");
+    }
+    if (output.json()) {
+        output.object(Json::object()
+                          .set("started", true)
+                          .set("pid", std::int64_t{daemon->pid()})
+                          .set("socket", places.socket.string())
+                          .set("log", (places.log / "daybookd.log").string()));
+        return 0;
+    }
+    output.line("daybookd serves, pid " + std::to_string(daemon->pid()) + ", log " +
+                (places.log / "daybookd.log").string());
+    output.say("stop it with: " + with_flags("daybook host stop", places));
+    return 0;
+}
+
+}  // namespace
+
 int start_host(const Options& options, Output& output) {
     const auto places = places_of(options, output);
     if (!places) {
@@ -24,6 +49,13 @@ int start_host(const Options& options, Output& output) {
     }
     if (auto running = Client::connect(*places); running) {
         auto status = running->call("status", Json::object());
+        // A host that was just killed may leave its socket open for an instant: nobody answers
+        // there.
+        const bool is_gone = !status && (status.error().code() == Errc::lost_connection ||
+                                         status.error().code() == Errc::unavailable);
+        if (is_gone) {
+            return start_daemon(options, *places, output);
+        }
         if (status && output.json()) {
             output.object(Json::object().set("started", false).set("pid", (*status)["pid"]));
         } else if (status) {
@@ -32,25 +64,7 @@ int start_host(const Options& options, Output& output) {
         }
         return status ? 0 : output.fail(status.error());
     }
-    auto daemon = DaemonProcess::start({*places, options.places, /*tied_to_us=*/false});
-    if (!daemon) {
-        return output.fail(daemon.error(),
-                           daemon.error().code() == Errc::deadline
-                               ? "see the log in " + places->log.string()
-                               : "");
-    }
-    if (output.json()) {
-        output.object(Json::object()
-                          .set("started", true)
-                          .set("pid", std::int64_t{daemon->pid()})
-                          .set("socket", places->socket.string())
-                          .set("log", (places->log / "daybookd.log").string()));
-        return 0;
-    }
-    output.line("daybookd serves, pid " + std::to_string(daemon->pid()) + ", log " +
-                (places->log / "daybookd.log").string());
-    output.say("stop it with: " + with_flags("daybook host stop", *places));
-    return 0;
+    return start_daemon(options, *places, output);
 }
 
 int stop_host(const Options& options, Output& output) {

@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <sstream>
+#include <sys/file.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -213,6 +214,11 @@ void Home::kill() {
         std::getline(in, text);
         return text.empty() || text.find(") Z") != std::string::npos;
     }));
+    // Its other threads may end an instant later; what they held open goes with the last of them.
+    const int lock = ::open((path_ / "state/run/host.lock").c_str(), O_RDWR | O_CLOEXEC);
+    REQUIRE(lock >= 0);
+    CHECK(eventually([&] { return ::flock(lock, LOCK_EX | LOCK_NB) == 0; }));
+    ::close(lock);
     pid_ = -1;
 }
 

@@ -224,13 +224,6 @@ std::string difference(const Picture& before, const Picture& after) {
     return text;
 }
 
-void kill_host(Home& home) {
-    home.kill();
-    const UniqueFd lock(::open((home.path() / "state/run/host.lock").c_str(), O_RDWR | O_CLOEXEC));
-    REQUIRE(lock.get() >= 0);
-    CHECK(eventually([&] { return ::flock(lock.get(), LOCK_EX | LOCK_NB) == 0; }));
-}
-
 std::vector<pid_t> runners_of(const Home& home) {
     std::vector<pid_t> found;
     std::error_code ignored;

@@ -65,10 +65,6 @@ using Picture = std::map<std::string, std::string>;
 /// What differs, for the message; "" when nothing does.
 [[nodiscard]] std::string difference(const Picture& before, const Picture& after);
 
-/// kill -9, and waits until the kernel has let go of the home's lock: the process's other threads
-/// end later than its first, which is the one that /proc shows as gone.
-void kill_host(Home& home);
-
 /// Processes of the build's daybook-runner that serve this home.
 [[nodiscard]] std::vector<pid_t> runners_of(const Home& home);
 

@@ -68,7 +68,7 @@ TEST_CASE("an effect that kill -9 cut is never retried, and the desk is told", "
         }
         return text.find("\"type\":\"order\"") != std::string::npos && text.back() == '\n';
     }));
-    kill_host(home);
+    home.kill();
     for (int start = 0; start < 2; ++start) {  // a second restart brings nothing new
         home.start();
         REQUIRE(eventually([&] { return turns_ended(home) >= 2; }));
@@ -115,7 +115,7 @@ TEST_CASE(
         told += line["kind"].as_string() == "tool_result" ? line["text"].as_string() : "";
     }
     CHECK_THAT(told, Catch::Contains("do not repeat it"));
-    kill_host(home);
+    home.kill();
     home.start();
     CHECK(of_type(records_of(home, "journal/main"), "order").size() == 1);
     CHECK(turns_ended(home) == 1);

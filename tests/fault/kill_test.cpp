@@ -232,7 +232,7 @@ TEST_CASE("nothing acknowledged is lost or doubled by kill -9 at random instants
         std::thread talker(
             [&] { talk_until_killed(home, static_cast<int>(round), promised, over); });
         ::poll(nullptr, 0, static_cast<int>(instant.count()));  // the random instant itself
-        kill_host(home);
+        home.kill();
         over = true;
         writer.join();
         talker.join();

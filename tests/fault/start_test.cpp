@@ -98,7 +98,7 @@ TEST_CASE("a second host on one home is refused, also after the first was killed
     home.start();
     check_no_start(home, 6, {"process " + std::to_string(home.pid())});
     CHECK(request(home, "status", Json::object()));
-    kill_host(home);
+    home.kill();
     home.start();
     home.stop();
 }
@@ -111,7 +111,7 @@ TEST_CASE("torn journal and session lines are set aside, and every whole line st
     for (const char* desk : {"main", "other"}) {
         REQUIRE(say(home, desk, "Remember: the first lesson."));
     }
-    kill_host(home);
+    home.kill();
     const fs::path journal = newest_file(home.path() / "state/journal/main", ".jsonl");
     const fs::path session = newest_file(home.path() / "state/sessions/main", ".jsonl");
     const std::size_t journalled = records_of(home, "journal/main").size();
