@@ -1,14 +1,12 @@
 #include "host/runner/host_stub.hpp"
 
 #include <algorithm>
-#include <bit>
-#include <charconv>
-#include <initializer_list>
+#include <string>
 #include <string_view>
 
-#include <daybook/ext/draft/journal.h>
-#include <daybook/ext/draft/tools.h>
 #include <daybook/json.hpp>
+
+#include "host/runner/stub_parts.hpp"
 
 namespace daybook::runner {
 namespace {
@@ -19,19 +17,6 @@ constexpr std::size_t kMaxProgressBytes = 1024;
 // The C functions that take a daybook_call have no context of their own. Set once, before the
 // plugin is opened. NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables): see above
 StubContext* g_context = nullptr;
-
-std::string_view view(daybook_str text, std::size_t most = SIZE_MAX) {
-    return text.ptr == nullptr ? std::string_view()
-                               : std::string_view(text.ptr, std::min(text.len, most));
-}
-
-std::shared_ptr<LiveCall> live(daybook_call* handle) {
-    auto call = g_context->calls.find(CallTable::id_of(handle));
-    if (!call) {
-        ++g_context->misbehaved;
-    }
-    return call;
-}
 
 // What these send may find the host gone; the reader notices that and ends the process.
 
@@ -45,23 +30,6 @@ void log_line(std::int32_t level, std::string_view message, std::string_view fie
         static_cast<void>(g_context->link.send(line));
     }
 }
-
-/// Asks the host and hands its answer to the sink.
-daybook_status relay(daybook_call* handle,
-                     std::string_view verb,
-                     std::initializer_list<std::string_view> arguments,
-                     void* to,
-                     daybook_sink sink) {
-    const auto call = live(handle);
-    const HostLink::Reply reply = call ? g_context->link.ask(*call, verb, arguments)
-                                       : HostLink::refusal(DAYBOOK_NOT_FOUND, "the call is over");
-    if (sink != nullptr) {
-        sink(to, {reply.body.data(), reply.body.size()});
-    }
-    return reply.status;
-}
-
-// --- core ---
 
 void host_log(void*, std::int32_t level, daybook_str message, daybook_str fields_json) noexcept {
     log_line(level, view(message, kMaxLogBytes), view(fields_json, kMaxLogBytes));
@@ -136,135 +104,6 @@ daybook_str host_idempotency_key(daybook_call* handle) noexcept {
                 : daybook_str{nullptr, 0};
 }
 
-// --- desk-files/1 ---
-// NOLINTBEGIN(readability-function-size): the parameters of the C interface
-
-daybook_status files_read(daybook_call* call,
-                          daybook_str path,
-                          void* to,
-                          daybook_sink on) noexcept {
-    return relay(call, "desk-files/1.read", {view(path)}, to, on);
-}
-daybook_status files_list(daybook_call* call,
-                          daybook_str folder,
-                          void* to,
-                          daybook_sink on) noexcept {
-    return relay(call, "desk-files/1.list", {view(folder)}, to, on);
-}
-daybook_status files_append(daybook_call* call,
-                            daybook_str path,
-                            daybook_str base,
-                            daybook_str text,
-                            daybook_str reason,
-                            void* to,
-                            daybook_sink receipt) noexcept {
-    return relay(call,
-                 "desk-files/1.append",
-                 {view(path), view(base), view(text), view(reason)},
-                 to,
-                 receipt);
-}
-daybook_status files_replace(daybook_call* call,
-                             daybook_str path,
-                             daybook_str base,
-                             daybook_str text,
-                             daybook_str reason,
-                             void* to,
-                             daybook_sink receipt) noexcept {
-    return relay(call,
-                 "desk-files/1.replace",
-                 {view(path), view(base), view(text), view(reason)},
-                 to,
-                 receipt);
-}
-daybook_status files_edit(daybook_call* call,
-                          daybook_str path,
-                          daybook_str base,
-                          daybook_str old_text,
-                          daybook_str new_text,
-                          daybook_str reason,
-                          void* to,
-                          daybook_sink receipt) noexcept {
-    return relay(call,
-                 "desk-files/1.edit",
-                 {view(path), view(base), view(old_text), view(new_text), view(reason)},
-                 to,
-                 receipt);
-}
-daybook_status files_read_lines(daybook_call* call,
-                                daybook_str path,
-                                std::int64_t first_line,
-                                std::int64_t max_lines,
-                                std::int64_t max_bytes,
-                                void* to,
-                                daybook_sink on) noexcept {
-    return relay(call,
-                 "desk-files/1.read_lines",
-                 {view(path),
-                  std::to_string(first_line),
-                  std::to_string(max_lines),
-                  std::to_string(max_bytes)},
-                 to,
-                 on);
-}
-constexpr daybook_desk_files kDeskFiles = {sizeof(daybook_desk_files),
-                                           0,
-                                           &files_read,
-                                           &files_list,
-                                           &files_append,
-                                           &files_replace,
-                                           &files_edit,
-                                           &files_read_lines};
-
-// --- clock/1 ---
-
-daybook_status clock_now_ns(daybook_call* call, std::int64_t* out) noexcept {
-    std::string text;
-    const auto collect = [](void* to, daybook_str chunk) {
-        static_cast<std::string*>(to)->append(view(chunk));
-    };
-    const daybook_status status = relay(call, "clock/1.now_ns", {}, &text, collect);
-    if (status != DAYBOOK_OK) {
-        return status;
-    }
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), *out);
-    return error == std::errc() && end == text.data() + text.size() ? DAYBOOK_OK : DAYBOOK_INTERNAL;
-}
-daybook_status clock_describe(daybook_call* call, void* to, daybook_sink json) noexcept {
-    return relay(call, "clock/1.describe", {}, to, json);
-}
-daybook_status clock_sessions(daybook_call* call,
-                              daybook_str day,
-                              void* to,
-                              daybook_sink json) noexcept {
-    return relay(call, "clock/1.sessions", {view(day)}, to, json);
-}
-constexpr daybook_clock kClock = {
-    sizeof(daybook_clock), 0, &clock_now_ns, &clock_describe, &clock_sessions};
-
-// --- tools/1, journal/1 ---
-
-daybook_status tools_call(daybook_call* call,
-                          daybook_str tool,
-                          daybook_str args,
-                          void* to,
-                          daybook_sink result) noexcept {
-    return relay(call, "tools/1.call", {view(tool), view(args)}, to, result);
-}
-constexpr daybook_tools kTools = {sizeof(daybook_tools), 0, &tools_call};
-
-daybook_status journal_append(daybook_call* call,
-                              daybook_str type,
-                              daybook_str key,
-                              daybook_str order,
-                              daybook_str data,
-                              void* to,
-                              daybook_sink receipt) noexcept {
-    return relay(
-        call, "journal/1.append", {view(type), view(key), view(order), view(data)}, to, receipt);
-}
-constexpr daybook_journal kJournal = {sizeof(daybook_journal), 0, &journal_append};
-
 const void* host_get_extension(void*, const char* id) noexcept {
     if (id == nullptr) {
         return nullptr;
@@ -273,96 +112,41 @@ const void* host_get_extension(void*, const char* id) noexcept {
     if (std::find(wants.begin(), wants.end(), id) == wants.end()) {
         return nullptr;
     }
-    const std::string_view name = id;
-    if (name == DAYBOOK_EXT_DESK_FILES) {
-        return &kDeskFiles;
-    }
-    if (name == DAYBOOK_EXT_CLOCK) {
-        return &kClock;
-    }
-    if (name == DAYBOOK_EXT_TOOLS) {
-        return &kTools;
-    }
-    return name == DAYBOOK_EXT_JOURNAL ? &kJournal : nullptr;
-}
-
-// NOLINTEND(readability-function-size)
-
-// --- the stream of a model's turn; its context is the call's id ---
-
-/// Sends one event, unless the call must stop or the stream is closed.
-daybook_status emit(void* ctx, channel::FieldWriter& fields, bool closes = false) {
-    const auto call = g_context->calls.find(std::bit_cast<channel::CallId>(ctx));
-    if (!call) {
-        ++g_context->misbehaved;
-        return DAYBOOK_NOT_FOUND;
-    }
-    // How a turn ended is told even when it was told to end.
-    if (const daybook_status stop = call->stop_reason(); stop != DAYBOOK_OK && !closes) {
-        return stop;
-    }
-    if (call->stream_closed.load() || (closes && call->stream_closed.exchange(true))) {
-        ++g_context->misbehaved;
-        return DAYBOOK_INVALID;
-    }
-    auto sent =
-        g_context->link.send_of(*call, {channel::MessageType::event, call->id, fields.take()});
-    return sent ? DAYBOOK_OK : static_cast<daybook_status>(sent.error().code());
-}
-
-daybook_status emit_text(void* ctx,
-                         std::string_view name,
-                         std::initializer_list<daybook_str> values,
-                         bool closes = false) {
-    channel::FieldWriter fields;
-    fields.add(name);
-    for (const daybook_str value : values) {
-        fields.add(view(value));
-    }
-    return emit(ctx, fields, closes);
-}
-
-daybook_status stream_text(void* ctx, daybook_str delta) noexcept {
-    return emit_text(ctx, "text", {delta});
-}
-daybook_status stream_reasoning(void* ctx, daybook_str delta) noexcept {
-    return emit_text(ctx, "reasoning", {delta});
-}
-daybook_status stream_tool_call(void* ctx,
-                                daybook_str id,
-                                daybook_str name,
-                                daybook_str args) noexcept {
-    return emit_text(ctx, "tool_call", {id, name, args});
-}
-daybook_status stream_usage(void* ctx, const daybook_usage* usage) noexcept {
-    if (usage == nullptr || usage->struct_size < sizeof(daybook_usage)) {
-        return DAYBOOK_INVALID;
-    }
-    channel::FieldWriter fields;
-    fields.add("usage")
-        .add(std::to_string(usage->exact != 0 ? 1 : 0))
-        .add(std::to_string(usage->input))
-        .add(std::to_string(usage->output))
-        .add(std::to_string(usage->cache_read))
-        .add(std::to_string(usage->cache_write));
-    return emit(ctx, fields);
-}
-daybook_status stream_session(void* ctx, daybook_str id) noexcept {
-    return emit_text(ctx, "session", {id});
-}
-daybook_status stream_compacted(void* ctx, std::int64_t before, std::int64_t after) noexcept {
-    channel::FieldWriter fields;
-    fields.add("compacted").add(std::to_string(before)).add(std::to_string(after));
-    return emit(ctx, fields);
-}
-daybook_status stream_end(void* ctx, daybook_str reason) noexcept {
-    return emit_text(ctx, "end", {reason}, true);
-}
-daybook_status stream_error(void* ctx, daybook_str error_class, daybook_str message) noexcept {
-    return emit_text(ctx, "error", {error_class, message}, true);
+    return group_table(id);
 }
 
 }  // namespace
+
+StubContext& stub_context() noexcept {
+    return *g_context;
+}
+
+std::string_view view(daybook_str text, std::size_t most) {
+    return text.ptr == nullptr ? std::string_view()
+                               : std::string_view(text.ptr, std::min(text.len, most));
+}
+
+std::shared_ptr<LiveCall> live(daybook_call* handle) {
+    auto call = g_context->calls.find(CallTable::id_of(handle));
+    if (!call) {
+        ++g_context->misbehaved;
+    }
+    return call;
+}
+
+daybook_status relay(daybook_call* handle,
+                     std::string_view verb,
+                     std::initializer_list<std::string_view> arguments,
+                     void* to,
+                     daybook_sink sink) {
+    const auto call = live(handle);
+    const HostLink::Reply reply = call ? stub_context().link.ask(*call, verb, arguments)
+                                       : HostLink::refusal(DAYBOOK_NOT_FOUND, "the call is over");
+    if (sink != nullptr) {
+        sink(to, {reply.body.data(), reply.body.size()});
+    }
+    return reply.status;
+}
 
 const daybook_host* install_host_tables(StubContext& context) {
     g_context = &context;
@@ -381,20 +165,6 @@ const daybook_host* install_host_tables(StubContext& context) {
                      &host_fail,
                      &host_idempotency_key};
     return &context.table;
-}
-
-daybook_stream stream_of(channel::CallId call) {
-    return {sizeof(daybook_stream),
-            0,
-            std::bit_cast<void*>(call),
-            &stream_text,
-            &stream_reasoning,
-            &stream_tool_call,
-            &stream_usage,
-            &stream_session,
-            &stream_compacted,
-            &stream_end,
-            &stream_error};
 }
 
 }  // namespace daybook::runner
