@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "host/gate/content_rules.hpp"
-#include "host/os/desk_path.hpp"
 #include "host/turn/conversation.hpp"
 #include "host/turn/turn_inputs.hpp"
 
@@ -30,21 +29,6 @@ Json strings(const std::vector<std::string>& texts) {
         list.push(text);
     }
     return list;
-}
-
-std::size_t bytes_of(const Json::Array& messages) {
-    std::size_t bytes = 0;
-    for (const Json& message : messages) {
-        bytes += message.dump().size() + 1;
-    }
-    return bytes;
-}
-
-/// The arguments as the model gave them; text that is no JSON object is shown as it is.
-Json shown_arguments(const std::string& text) {
-    auto parsed = Json::parse(text.empty() ? "{}" : text);
-    return parsed && parsed->is_object() ? std::move(*parsed)
-                                         : Json::object().set("unreadable", text);
 }
 
 TurnScope make_scope(const DeskParts& parts, const Trigger& trigger, DeskDate day) {
@@ -174,46 +158,6 @@ void Turn::note_owner_edits() {
     }
 }
 
-ModelAnswer Turn::ask(std::vector<std::string>& left_out) {
-    const std::size_t budget = conversation_budget(window_);
-    const std::size_t live_bytes = bytes_of(live_);
-    left_out = fixed_.left_out;
-    const auto& lines = parts_.sessions.conversation();
-    // By the turn, not by a count: an append may drop the oldest turns.
-    const auto mine = std::find_if(lines.begin(), lines.end(), [&](const SessionRecord& record) {
-        return record.turn == scope_.turn;
-    });
-    const auto before = std::span(lines.begin(), mine);
-    const Json::Array history =
-        render_history(before, parts_.zone, budget - std::min(budget, live_bytes), left_out);
-    RequestFrame frame;
-    frame.desk = parts_.config.name;
-    frame.turn = scope_.turn;
-    frame.session = scope_.session;
-    frame.kind = name_of(trigger_.kind);
-    frame.now = parts_.zone.local(parts_.services.clock.now());
-    frame.model = model_.config->model;
-    frame.day = scope_.day;
-    frame.config = request_config(*model_.config);
-    frame.window = window_;
-    const auto& resume = parts_.sessions.state().backend_sessions;
-    if (const auto found = resume.find(model_.config->name); found != resume.end()) {
-        frame.resume = found->second;
-    }
-    frame.fixed = &fixed_;
-    frame.tools = offered_tools_;
-    const Json request = build_request(frame, history, live_, budget, left_out);
-    ModelAnswer answer = models_.turn(model_, request, [this](const ModelEvent& event) {
-        parts_.events.emit(event.name, about().set("text", event.values[0]));
-    });
-    if (answer.input_tokens > 0) {
-        input_tokens_ = answer.input_tokens;
-        exact_ = answer.exact;
-    }
-    output_tokens_ += std::max<std::int64_t>(answer.output_tokens, 0);
-    return answer;
-}
-
 TurnEnd Turn::loop() {
     TurnEnd end;
     for (int round = 1; round <= kMaxRounds;) {
@@ -245,113 +189,6 @@ TurnEnd Turn::loop() {
     return finish(std::move(end), "");
 }
 
-bool Turn::take_next_model(const ModelAnswer& answer, TurnEnd& end) {
-    const std::string& name = model_.config->name;
-    const std::string message =
-        printable(answer.message.empty() ? answer.error_class : answer.message, 500);
-    attempts_.push(Json::object()
-                       .set("model", name)
-                       .set("class", answer.error_class)
-                       .set("message", mask_secrets(message)));
-    router_.forget(name);
-    failed_models_.insert(name);
-    end.kind = TurnEnd::Kind::failed;
-    end.reason = "model " + name + ": " + message;
-    switch (after_model_error(answer.error_class)) {
-        case AfterModelError::fail:
-            return false;
-        case AfterModelError::cancelled:
-            end.kind = TurnEnd::Kind::cancelled;
-            return false;
-        case AfterModelError::next_model:
-            break;
-    }
-    std::vector<ModelRefusal> refusals;
-    auto next = router_.pick(models_, failed_models_, refusals);
-    if (!next) {
-        end.reason.clear();
-        for (const Json& attempt : attempts_.items()) {
-            end.reason += (end.reason.empty() ? "model " : "; model ") +
-                          attempt["model"].as_string() + ": " + attempt["message"].as_string();
-        }
-        for (const ModelRefusal& refusal : refusals) {
-            end.reason += "; model " + refusal.model + ": " + refusal.reason;
-        }
-        return false;
-    }
-    parts_.events.emit("progress",
-                       about().set("text",
-                                   "model " + name + " failed (" + answer.error_class +
-                                       "): " + message + "; asking " + next->config->name));
-    model_ = *next;
-    window_ = router_.window_of(models_, model_);
-    return true;
-}
-
-void Turn::emit_call(const ModelToolCall& call) {
-    parts_.events.emit("tool_call",
-                       about()
-                           .set("call", call.id)
-                           .set("tool", call.name)
-                           .set("arguments", shown_arguments(call.arguments)));
-}
-
-void Turn::emit_result(const ModelToolCall& call, const ToolReport& report) {
-    Json members = about();
-    members.set("call", call.id)
-        .set("tool", call.name)
-        .set("status", report.status)
-        .set("text", report.text);
-    parts_.events.emit("tool_result", members.set("checkpoints", strings(report.checkpoints)));
-}
-
-Result<> Turn::run_calls(const ModelAnswer& answer, int round) {
-    Json::Array shown;
-    for (const ModelToolCall& call : answer.calls) {
-        shown.push_back(Json::object()
-                            .set("id", call.id)
-                            .set("name", call.name)
-                            .set("arguments", shown_arguments(call.arguments)));
-    }
-    live_.push_back(assistant_message(answer.text, std::move(shown)));
-    bool first = true;
-    for (const ModelToolCall& call : answer.calls) {
-        if (parts_.interrupt.is_set()) {
-            return {};  // the loop sees it; calls that were not made have no line
-        }
-        Json extra = Json::object();
-        extra.set("call", call.id).set("tool", call.name).set("round", round);
-        if (first && !answer.text.empty()) {
-            extra.set("said", mask_secrets(answer.text));
-        }
-        first = false;
-        if (auto added = parts_.sessions.append(
-                {line("tool_call", Source::desk, mask_secrets(call.arguments), extra)}, false);
-            !added) {
-            return added;
-        }
-        emit_call(call);
-        const ToolReport report = ToolCaller::report(tools_.call(call.name, call.arguments));
-        if (report.is_cut) {
-            // What of it the cut took away is not known: nothing counts as seen whole any more.
-            scope_.shown.mark_all_partial();
-        }
-        extra = Json::object()
-                    .set("call", call.id)
-                    .set("tool", call.name)
-                    .set("status", report.status)
-                    .set("round", round);
-        if (auto added = parts_.sessions.append(
-                {line("tool_result", Source::tool, mask_secrets(report.text), extra)}, false);
-            !added) {
-            return added;
-        }
-        live_.push_back(tool_message(call.id, call.name, report.status, report.text));
-        emit_result(call, report);
-    }
-    return {};
-}
-
 Result<> Turn::save_answer(const ModelAnswer& answer) {
     Json usage = Json::object();
     usage.set("input", input_tokens_).set("output", output_tokens_).set("exact", exact_);
@@ -364,26 +201,6 @@ Result<> Turn::save_answer(const ModelAnswer& answer) {
     }
     return parts_.sessions.append(
         {line("answer", Source::desk, mask_secrets(answer.text), std::move(extra))}, true);
-}
-
-void Turn::keep_backend_session(const ModelAnswer& answer) {
-    const DeskState& now = parts_.sessions.state();
-    const auto known = now.backend_sessions.find(model_.config->name);
-    const bool changed =
-        !answer.backend_session.empty() &&
-        (known == now.backend_sessions.end() || known->second != answer.backend_session);
-    if (!changed) {
-        return;
-    }
-    DeskState state = now;
-    state.backend_sessions[model_.config->name] = answer.backend_session;
-    state.last_model = model_.config->name;
-    state.context_tokens = std::max<std::int64_t>(input_tokens_, 0);
-    state.next_turn = parts_.next_turn;
-    if (auto saved = parts_.sessions.save_state(std::move(state)); !saved) {
-        // The answer's line holds it too; the next start reads it from there.
-        parts_.services.log(kLogError, saved.error().message() + " desk=" + parts_.config.name);
-    }
 }
 
 TurnEnd Turn::complete(const ModelAnswer& answer) {
