@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "host/checkpoint/attributes.hpp"
 #include "host/checkpoint/checkpoint_store.hpp"
 #include "host/checkpoint/commit_record.hpp"
 #include "host/checkpoint/file_scan.hpp"
@@ -66,7 +67,7 @@ struct CheckpointStore::Impl {
     Result<> check_former(const std::string& path);
     Result<> read_former(const std::string& path) const;
     Result<> record_edit_of(const std::string& path, const std::optional<FileOnDisk>& now);
-    Result<std::optional<Checkpoint>> record_edits();
+    Result<std::optional<Checkpoint>> record_edits(bool* files_changed = nullptr);
     Result<std::vector<Change>> find_edits();
     /// Finishes the announced write: commits what it is known to have left, else the file on disk
     /// when that is what it meant to leave. Returns that checkpoint.
@@ -79,6 +80,14 @@ struct CheckpointStore::Impl {
                             const std::string& path,
                             const std::optional<std::string>& content);
 
+    // restoring.cpp
+    /// The change of `.daybook/attributes` that says this; nullopt when it says so already.
+    Result<std::optional<Change>> attributes_change(const Attributes& wanted);
+    /// The same after a file was written (nullopt: removed).
+    Result<std::optional<Change>> attributes_after(const std::string& path,
+                                                   const std::optional<TreeFile>& file,
+                                                   unsigned permissions);
+
     [[nodiscard]] std::optional<GitId> head() const;
     void set_head(const GitId& id);
 
@@ -88,11 +97,12 @@ struct CheckpointStore::Impl {
     std::string desk;
     std::unique_ptr<Repository> repository;
     FolderTree tree;
+    Attributes attributes;         ///< as the tree holds them
+    Attributes wanted_attributes;  ///< as a commit that is being made will hold them
     FileScan scan;
     std::uint64_t next_number = 1;
     std::optional<Pending> pending;
-    std::vector<std::string> skipped;        ///< of the last scan
-    std::vector<std::string> empty_folders;  ///< of the last scan
+    std::vector<std::string> skipped;  ///< of the last scan
     CheckpointRecovery recovery;
 
   private:

@@ -70,6 +70,14 @@ Result<GitId> CheckpointStore::Impl::commit(CommitRecord record,
     if (!root) {
         return put_back(root.error());
     }
+    const bool has_attributes =
+        std::any_of(changes.begin(), changes.end(), [](const Change& change) {
+            return change.first == kAttributesFile;
+        });
+    for (const auto& [path, permissions] :
+         (has_attributes ? wanted_attributes : attributes).empty_folders()) {
+        record.empty_folders.push_back(path);
+    }
     record.tree = *root;
     record.parent = head();
     record.at = clock.now();
@@ -83,6 +91,9 @@ Result<GitId> CheckpointStore::Impl::commit(CommitRecord record,
         return put_back(done.error());
     }
     set_head(*id);
+    if (has_attributes) {
+        attributes = std::exchange(wanted_attributes, {});
+    }
     next_number = std::max(next_number, record.number + 1);
     if (!done) {
         return done.error();
@@ -94,7 +105,6 @@ Result<Checkpoint> CheckpointStore::Impl::commit_checkpoint(CommitRecord record,
                                                             const std::vector<Change>& changes) {
     record.number = next_number;
     record.skipped = skipped;
-    record.empty_folders = empty_folders;
     auto id = commit(record, changes);
     if (!id) {
         return id.error();
@@ -143,7 +153,11 @@ Result<> CheckpointStore::Impl::record_edit_of(const std::string& path,
             record.modes.push_back(octal(now->permissions) + " " + quote_path(path));
         }
     }
-    if (file == tree.find(path)) {
+    auto noted = attributes_after(path, file, now ? now->permissions : 0);
+    if (!noted) {
+        return noted.error();
+    }
+    if (file == tree.find(path) && !*noted) {
         return {};
     }
     if (now) {
@@ -151,10 +165,14 @@ Result<> CheckpointStore::Impl::record_edit_of(const std::string& path,
             return written.error();
         }
     }
+    std::vector<Change> changes = {{path, file}};
+    if (*noted) {
+        changes.push_back(std::move(**noted));
+    }
     record.subject = "edited outside the host: " + path;
     record.kind = "edited";
     record.file = path;
-    auto made = commit_checkpoint(std::move(record), {{path, file}});
+    auto made = commit_checkpoint(std::move(record), changes);
     return made ? Result<>() : Result<>(made.error());
 }
 
@@ -216,8 +234,6 @@ Result<Checkpoint> CheckpointStore::Impl::take(std::string_view kind,
     if (auto sound = check_former(path.str()); !sound) {
         return sound.error();
     }
-    std::erase_if(empty_folders,
-                  [&](const std::string& folder) { return path.str().starts_with(folder + "/"); });
     CommitRecord record;
     record.subject = why.reason.empty() ? "write " + path.str() : why.reason;
     record.kind = std::string(kind);
@@ -249,9 +265,14 @@ Result<> CheckpointStore::Impl::commit_written(const Checkpoint& checkpoint,
                                                const std::string& path,
                                                const std::optional<std::string>& content) {
     std::optional<TreeFile> file;
+    unsigned permissions = 0644;
     if (content) {
         auto status = os.stat_beneath(desk_dir, path);
-        const bool runs = status && S_ISREG(status->st_mode) && (status->st_mode & 0111U) != 0;
+        if (!status && status.error().code() != Errc::not_found) {
+            return status.error();
+        }
+        permissions = status && S_ISREG(status->st_mode) ? status->st_mode & 07777U : permissions;
+        const bool runs = (permissions & 0111U) != 0;
         auto id = repository->objects().write(GitType::blob, *content);
         if (!id) {
             return id.error();
@@ -259,6 +280,14 @@ Result<> CheckpointStore::Impl::commit_written(const Checkpoint& checkpoint,
         file = TreeFile{runs ? kModeProgram : kModeFile, *id};
     }
     scan.forget(path);
+    auto noted = attributes_after(path, file, permissions);
+    if (!noted) {
+        return noted.error();
+    }
+    std::vector<Change> changes = {{path, file}};
+    if (*noted) {
+        changes.push_back(std::move(**noted));
+    }
     CommitRecord record;
     record.subject = (content ? "wrote " : "removed ") + path;
     record.written = checkpoint.number;
@@ -269,8 +298,7 @@ Result<> CheckpointStore::Impl::commit_written(const Checkpoint& checkpoint,
     record.file = path;
     record.left_sha256 = content ? sha256_hex(*content) : std::string();
     record.skipped = skipped;
-    record.empty_folders = empty_folders;
-    auto made = commit(std::move(record), {{path, file}});
+    auto made = commit(std::move(record), changes);
     if (!made) {
         return made.error();
     }
@@ -293,7 +321,6 @@ Result<std::vector<CheckpointStore::Impl::Change>> CheckpointStore::Impl::find_e
         return found.error();
     }
     skipped = std::move(found->skipped);
-    empty_folders = std::move(found->empty_folders);
     std::vector<Change> changes;
     const auto known = tree.files();
     for (const auto& [path, file] : known) {
@@ -309,10 +336,20 @@ Result<std::vector<CheckpointStore::Impl::Change>> CheckpointStore::Impl::find_e
             changes.emplace_back(path, file);
         }
     }
+    Attributes now = found->attributes();
+    if (!now.is_same(attributes, found->files)) {
+        auto changed = attributes_change(now);
+        if (!changed) {
+            return changed.error();
+        }
+        if (*changed) {
+            changes.push_back(std::move(**changed));
+        }
+    }
     return changes;
 }
 
-Result<std::optional<Checkpoint>> CheckpointStore::Impl::record_edits() {
+Result<std::optional<Checkpoint>> CheckpointStore::Impl::record_edits(bool* files_changed) {
     if (auto settled = settle_pending(); !settled) {
         return settled.error();
     }
@@ -326,11 +363,18 @@ Result<std::optional<Checkpoint>> CheckpointStore::Impl::record_edits() {
     CommitRecord record;
     record.kind = "edited";
     record.subject = "edited outside the host: ";
-    if (changes->size() == 1) {
+    const auto files = static_cast<std::size_t>(
+        std::count_if(changes->begin(), changes->end(), [](const Change& change) {
+            return change.first != kAttributesFile;
+        }));
+    if (files_changed != nullptr) {
+        *files_changed = files > 0;  // a write that failed may have left a folder
+    }
+    if (files == 1) {
         record.file = changes->front().first;
         record.subject += quote_path(record.file);
     } else {
-        record.subject += std::to_string(changes->size()) + " files";
+        record.subject += files == 0 ? "modes or empty folders" : std::to_string(files) + " files";
     }
     auto made = commit_checkpoint(std::move(record), *changes);
     if (!made) {

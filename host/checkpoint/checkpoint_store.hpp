@@ -28,6 +28,11 @@
 
 namespace daybook {
 
+class Attributes;
+class GitObjects;
+struct StoredTree;
+struct TreeFile;
+
 /// Why a checkpoint is taken; becomes the commit's trailers. Empty text is left out.
 struct CheckpointReason {
     std::string reason;  ///< one line for people: "add_note: lesson on gap opens"
@@ -48,6 +53,7 @@ struct Checkpoint {
     std::string file;  ///< the file about to change, or ""
     std::string base_sha256;      ///< of the file as it was, "" = it did not exist
     std::string intended_sha256;  ///< of what is about to be written, or ""
+    std::string restores;         ///< of a restore: the checkpoint whose content was wanted, or ""
     std::string
         written_commit;  ///< commit that holds what the write left, or "" when nothing was written
     std::vector<std::string> skipped;  ///< names found on disk that are not stored, with the reason
@@ -67,7 +73,8 @@ struct CheckpointRecovery {
     std::optional<Checkpoint> completed;
     std::vector<std::string>
         healed;  ///< objects that a power cut had broken, written anew from the files
-    bool owner_edited = false;  ///< files had changed while the host was away; now a checkpoint
+    bool restore_begun = false;  ///< a restore of many files was cut; the gate carries it on
+    bool owner_edited = false;   ///< files had changed while the host was away; now a checkpoint
 };
 
 class CheckpointStore {
@@ -105,6 +112,14 @@ class CheckpointStore {
                                         std::string_view expected_sha256,
                                         std::string_view intended_sha256,
                                         const CheckpointReason& why);
+    /// The checkpoint before everything is put back as `from` holds it: the owner's edits first,
+    /// then one of kind "restore". Errors: no_checkpoint.
+    Result<Checkpoint> begin_restore(const Checkpoint& from, const CheckpointReason& why);
+    /// Commits what that restore left: these files (nullopt = gone; raw paths) and attributes.
+    /// Durable when it returns. Errors: no_checkpoint.
+    Result<> finish_restore(const Checkpoint& before,
+                            const std::map<std::string, std::optional<TreeFile>>& files,
+                            const Attributes& attributes);
     /// Commits what the write of `checkpoint` left in `path` (`content`; nullopt = the file is
     /// gone). Durable. On an error the content is kept and committed before anything else that is
     /// recorded here; while that fails there is no checkpoint.
@@ -130,6 +145,14 @@ class CheckpointStore {
     /// A file's content in the checkpoint; nullopt = it did not exist then.
     [[nodiscard]] Result<std::optional<std::string>> read(const Checkpoint& checkpoint,
                                                           const DeskPath& path) const;
+    /// Everything that the checkpoint holds, by raw path. Errors: not_found, corrupt.
+    [[nodiscard]] Result<StoredTree> tree(const Checkpoint& checkpoint) const;
+    /// The desk's files as they are on disk now, read anew; `contents` gets their content, when
+    /// given. Errors: io, busy.
+    [[nodiscard]] Result<StoredTree> tree_on_disk(
+        std::map<std::string, std::string>* contents = nullptr) const;
+    /// A view of the objects, for reading many. Errors: io.
+    [[nodiscard]] Result<std::unique_ptr<GitObjects>> open_objects() const;
     /// From the checkpoint to what its write left, or to the files on disk now when `against_now`.
     /// For a checkpoint of the owner's own edits: what they changed. Files whose names are no
     /// DeskPath are left out.

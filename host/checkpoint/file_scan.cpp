@@ -251,8 +251,15 @@ Result<> FileScan::scan_folder(Run& run, const std::string& path, int depth) {
         }
         return entries.error();
     }
+    auto status = os_.stat_of(folder->get());
+    if (!status) {
+        return status.error();
+    }
+    const unsigned permissions = status->st_mode & 07777U;
     if (entries->empty()) {
-        run.found.empty_folders.push_back(path);
+        run.found.empty_folders[path] = permissions;
+    } else if (is_odd_folder_mode(permissions)) {
+        run.found.odd_folders[path] = permissions;
     }
     for (const DirectoryEntry& entry : *entries) {
         if (is_passing_name(entry.name)) {

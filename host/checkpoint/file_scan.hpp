@@ -17,6 +17,7 @@
 
 #include <daybook/result.hpp>
 
+#include "host/checkpoint/attributes.hpp"
 #include "host/checkpoint/folder_tree.hpp"
 #include "host/os/os.hpp"
 
@@ -44,12 +45,17 @@ Result<std::optional<FileOnDisk>> read_target(Os& os,
 class FileScan {
   public:
     struct Found {
-        std::map<std::string, TreeFile> files;   ///< raw paths
-        std::set<std::string> unreadable;        ///< are there, but could not be read
-        std::vector<std::string> skipped;        ///< for people: quoted path and reason
-        std::vector<std::string> empty_folders;  ///< raw paths
+        std::map<std::string, TreeFile> files;          ///< raw paths
+        std::set<std::string> unreadable;               ///< are there, but could not be read
+        std::vector<std::string> skipped;               ///< for people: quoted path and reason
+        std::map<std::string, unsigned> empty_folders;  ///< raw paths and their modes
+        std::map<std::string, unsigned> odd_folders;    ///< others whose mode is unusual
         std::map<std::string, unsigned>
             permissions;  ///< of files whose mode is neither 644 nor 755
+
+        [[nodiscard]] Attributes attributes() const {
+            return Attributes::of(files, permissions, empty_folders, odd_folders);
+        }
     };
     /// Called with the content of each file that was read, unless the id is the one known.
     using OnContent = std::function<Result<>(const std::string& path, const std::string& content)>;

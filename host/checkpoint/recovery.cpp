@@ -4,6 +4,7 @@
 #include <tuple>
 
 #include "host/checkpoint/checkpoint_impl.hpp"
+#include "host/checkpoint/restore_intent.hpp"
 
 namespace daybook {
 namespace {
@@ -43,11 +44,18 @@ Result<> CheckpointStore::Impl::open(const std::filesystem::path& folder) {
         return completed.error().during(doing);
     }
     recovery.completed = std::move(*completed);
-    auto edits = record_edits();
+    auto restoring = read_restore_intent(os, repository->folder_fd(), "");
+    if (!restoring) {
+        return restoring.error().during(doing);
+    }
+    if (*restoring) {
+        recovery.restore_begun = true;  // files are half way: nothing of it is the owner's edit
+        return {};
+    }
+    auto edits = record_edits(&recovery.owner_edited);
     if (!edits) {
         return edits.error().during(doing);
     }
-    recovery.owner_edited = edits->has_value();
     return {};
 }
 
@@ -133,6 +141,16 @@ Result<> CheckpointStore::Impl::load_head() {
         return Error(Errc::corrupt, loaded.error().message());
     }
     tree = std::move(*loaded);
+    if (const auto file = tree.find(kAttributesFile)) {
+        auto text = repository->objects().read(file->id, GitType::blob);
+        if (!text) {
+            if (auto healed = heal_from_files(); !healed) {
+                return healed;
+            }
+            text = repository->objects().read(file->id, GitType::blob);
+        }
+        attributes = Attributes::parse(text ? *text : "");
+    }
     if (auto checked = check_blobs(); !checked) {
         return checked;
     }
@@ -207,6 +225,12 @@ Result<> CheckpointStore::Impl::heal_from_files() {
     }
     FolderTree on_disk;
     on_disk.set(kFormatFile, TreeFile{kModeFile, GitObjects::id_of(GitType::blob, format)});
+    if (const std::string text = found->attributes().encode(); !text.empty()) {
+        if (auto healed = heal(GitType::blob, text); !healed) {
+            return healed;
+        }
+        on_disk.set(kAttributesFile, TreeFile{kModeFile, GitObjects::id_of(GitType::blob, text)});
+    }
     for (const auto& [path, file] : found->files) {
         on_disk.set(path, file);
     }

@@ -32,6 +32,9 @@ class Repository {
     /// Another view of the same objects, for a reader on another thread. Errors: io.
     [[nodiscard]] Result<std::unique_ptr<GitObjects>> open_reader() const;
 
+    /// The repository's folder, opened.
+    [[nodiscard]] int folder_fd() const noexcept { return fd_.get(); }
+
     /// Commits that may be the newest, most trusted first: the tip's last line, the ref, the packed
     /// ref. Empty: a new repository, or one that lost all three. Errors: io.
     [[nodiscard]] Result<std::vector<GitId>> tip_candidates();
