@@ -43,6 +43,11 @@ int list_plugins(const Options& options, Output& output);
 int show_plugin(const Options& options, Output& output);
 int retry_plugin(const Options& options, Output& output);
 int list_models(const Options& options, Output& output);
+// commands_calendar.cpp
+int calendar_today(const Options& options, Output& output);
+int calendar_next(const Options& options, Output& output);
+int calendar_show(const Options& options, Output& output);
+int calendar_check(const Options& options, Output& output);
 // init.cpp, demo.cpp
 int make_home(const Options& options, Output& output);
 int run_demo(const Options& options, Output& output);

@@ -91,6 +91,12 @@ void print_status(const Json& status, const Output& output) {
                         output.yellow(desk["reason"].as_string()));
         }
     }
+    for (const Json& desk : status["desks"].items()) {
+        if (!desk["calendar_note"].as_string().empty()) {
+            output.line("  " + desk["name"].as_string() + ": " +
+                        output.yellow(desk["calendar_note"].as_string()));
+        }
+    }
     output.line(plugins_line(status));
     for (const Json& plugin : status["plugins"].items()) {
         if (!plugin["reason"].as_string().empty()) {

@@ -40,6 +40,7 @@ const std::map<std::string, std::string_view, std::less<>> kNouns = {
     {"tool", "what a desk can do"},
     {"plugin", "tools, models and skills"},
     {"model", "model backends"},
+    {"calendar", "trading days; needs no host"},
     {"clock", "the host's clock"},
     {"config", "the configuration file"},
     {"host", "the daemon itself"},
@@ -64,6 +65,14 @@ void add_options_of(std::string_view path, CLI::App& leaf, Options& options) {
     }
     if (is({"session show", "checkpoint list", "journal show", "journal tail"})) {
         leaf.add_option("--limit", options.limit, "newest so many")->check(CLI::Range(1, 10000));
+    }
+    if (is({"calendar today", "calendar next", "calendar show"})) {
+        leaf.add_option("--calendar", options.calendar, "a calendar by its name, such as nse");
+    }
+    if (is({"calendar show"})) {
+        leaf.add_option("--day", options.day, "from this day on, such as 2026-10-19");
+        leaf.add_option("--limit", options.limit, "so many named days")
+            ->check(CLI::Range(1, 10000));
     }
     if (is({"checkpoint list"})) {
         leaf.add_option("--before", options.before, "older than this one, such as c-40");

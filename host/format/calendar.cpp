@@ -57,8 +57,14 @@ Result<MarketSession> session_of(const Json& json, const Context& context) {
     if (!next_day.is_null() && next_day.kind() != Json::Kind::boolean) {
         return context.wrong("\"next_day\": expected true or false");
     }
-    const MarketSession session{*open, *close, next_day.as_bool()};
-    const int length = session.end_minutes() - open->minutes;
+    const Json& day = json["day"];
+    const bool by_close = day.as_string() == "close";
+    if (!day.is_null() && !by_close && day.as_string() != "open") {
+        return context.wrong("\"day\": expected \"open\" or \"close\"");
+    }
+    // By its close, "next_day" says the same once more: the close is on the date behind the open.
+    const MarketSession session{*open, *close, next_day.as_bool() && !by_close, by_close};
+    const int length = session.end_minutes() - session.start_minutes();
     if (open->minutes >= kMinutesADay || length <= 0 || length > kMinutesADay) {
         return context.wrong(
             "the session " + open->str() + "-" + close->str() +
@@ -81,10 +87,10 @@ Result<std::vector<MarketSession>> sessions_of(const Json& list, const Context& 
         sessions.push_back(*session);
     }
     std::sort(sessions.begin(), sessions.end(), [](const MarketSession& a, const MarketSession& b) {
-        return a.open < b.open;
+        return a.start_minutes() < b.start_minutes();
     });
     for (std::size_t i = 1; i < sessions.size(); ++i) {
-        if (sessions[i].open.minutes < sessions[i - 1].end_minutes()) {
+        if (sessions[i].start_minutes() < sessions[i - 1].end_minutes()) {
             return context.wrong("two sessions overlap");
         }
     }

@@ -18,14 +18,31 @@ namespace daybook {
 struct MarketSession {
     TimeOfDay open;
     TimeOfDay close;
-    bool next_day = false;  ///< the close is on the next date
-    /// Minutes from the midnight before the opening to the close.
+    bool next_day = false;    ///< the close is on the next date
+    bool day_before = false;  ///< the day is that of the close: it opens on the date before
+    /// Minutes from the day's midnight to the opening and to the close.
+    [[nodiscard]] int start_minutes() const noexcept {
+        return open.minutes - (day_before ? 24 * 60 : 0);
+    }
     [[nodiscard]] int end_minutes() const noexcept {
         return close.minutes + (next_day ? 24 * 60 : 0);
+    }
+    [[nodiscard]] Timestamp opens_at(DeskDate day, const Zone& zone) const {
+        return zone.instant(day_before ? day.plus_days(-1) : day, open);
+    }
+    [[nodiscard]] Timestamp closes_at(DeskDate day, const Zone& zone) const {
+        return zone.instant(next_day ? day.plus_days(1) : day, close);
     }
 };
 
 enum class Market { open, closed, unknown };
+
+/// A date that is no ordinary one.
+struct NamedDay {
+    DeskDate date;
+    std::string name;
+    bool trading = false;
+};
 
 class Calendar {
   public:
@@ -38,6 +55,8 @@ class Calendar {
     [[nodiscard]] const std::string& id() const noexcept { return id_; }
     [[nodiscard]] const Zone& zone() const noexcept { return *zone_; }
     [[nodiscard]] std::optional<TimeOfDay> default_rollover() const noexcept { return rollover_; }
+    [[nodiscard]] const std::string& display_name() const noexcept { return display_name_; }
+    [[nodiscard]] std::optional<DeskDate> valid_from() const noexcept { return valid_from_; }
     [[nodiscard]] std::optional<DeskDate> valid_through() const noexcept { return valid_through_; }
     /// Whether the holiday list covers the date; outside it only weekends are known.
     [[nodiscard]] bool covers(DeskDate day) const;
@@ -45,6 +64,13 @@ class Calendar {
     [[nodiscard]] bool is_trading_day(DeskDate day) const;
     /// Name of the holiday or special day, "" for none.
     [[nodiscard]] std::string name_of(DeskDate day) const;
+    /// Holidays and special days from the date on, in order, at most `limit`.
+    [[nodiscard]] std::vector<NamedDay> named_days(DeskDate from, std::size_t limit) const;
+    /// Days from `today` to the list's last one, negative behind it; nullopt: it has no end.
+    [[nodiscard]] std::optional<int> days_left(DeskDate today) const;
+    /// A sentence when the list ends within kEndsSoon days, or does not cover `today`; else "".
+    [[nodiscard]] std::string end_note(DeskDate today) const;
+    static constexpr int kEndsSoon = 45;
     /// Sessions of a trading day, all segments merged and sorted; empty when the day does not
     /// trade. nullopt: it trades at a time that is not announced.
     [[nodiscard]] std::optional<std::vector<MarketSession>> sessions(DeskDate day) const;

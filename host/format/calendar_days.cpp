@@ -13,11 +13,11 @@ constexpr std::chrono::minutes kAfterClose{15};
 /// Sessions that overlap or touch become one.
 std::vector<MarketSession> merged(std::vector<MarketSession> sessions) {
     std::sort(sessions.begin(), sessions.end(), [](const MarketSession& a, const MarketSession& b) {
-        return a.open < b.open;
+        return a.start_minutes() < b.start_minutes();
     });
     std::vector<MarketSession> out;
     for (const MarketSession& session : sessions) {
-        if (out.empty() || session.open.minutes > out.back().end_minutes()) {
+        if (out.empty() || session.start_minutes() > out.back().end_minutes()) {
             out.push_back(session);
         } else if (session.end_minutes() > out.back().end_minutes()) {
             out.back().close = session.close;
@@ -48,6 +48,53 @@ std::string Calendar::name_of(DeskDate day) const {
     }
     const auto holiday = holidays_.find(day);
     return holiday == holidays_.end() ? std::string() : holiday->second;
+}
+
+std::vector<NamedDay> Calendar::named_days(DeskDate from, std::size_t limit) const {
+    std::map<DeskDate, NamedDay> days;
+    for (auto day = holidays_.lower_bound(from); day != holidays_.end() && days.size() < limit;
+         ++day) {
+        days[day->first] = {day->first, day->second, false};
+    }
+    std::size_t taken = 0;
+    for (auto day = special_.lower_bound(from); day != special_.end() && taken < limit;
+         ++day, ++taken) {
+        days[day->first] = {day->first, day->second.name, true};
+    }
+    std::vector<NamedDay> out;
+    for (auto& [date, day] : days) {
+        if (out.size() < limit) {
+            out.push_back(std::move(day));
+        }
+    }
+    return out;
+}
+
+std::optional<int> Calendar::days_left(DeskDate today) const {
+    if (!valid_through_) {
+        return std::nullopt;
+    }
+    const auto left =
+        std::chrono::sys_days(valid_through_->value) - std::chrono::sys_days(today.value);
+    return static_cast<int>(left.count());
+}
+
+std::string Calendar::end_note(DeskDate today) const {
+    const std::string outside =
+        ": only weekends and the usual hours are known; put a newer " + id_ +
+        ".json into calendars/ beside the configuration or in the state folder";
+    if (valid_from_ && today < *valid_from_) {
+        return "calendar " + id_ + " begins on " + valid_from_->str() + outside;
+    }
+    const auto left = days_left(today);
+    if (!left || *left > kEndsSoon) {
+        return "";
+    }
+    if (*left < 0) {
+        return "calendar " + id_ + " ended on " + valid_through_->str() + outside;
+    }
+    return "calendar " + id_ + " ends in " + std::to_string(*left) +
+           (*left == 1 ? " day, on " : " days, on ") + valid_through_->str();
 }
 
 /// Outside all rules the nearest one: the hours of the last list are the best guess there is.
@@ -94,8 +141,8 @@ std::vector<MarketSession> Calendar::regular_sessions(DeskDate day) const {
 
 Market Calendar::market_at(Timestamp at) const {
     const DeskDate today = zone_->date_of(at);
-    // A session of the day before may still run.
-    for (const DeskDate day : {today.plus_days(-1), today}) {
+    // A session of the day before may still run, and one of the next may have begun.
+    for (const DeskDate day : {today.plus_days(-1), today, today.plus_days(1)}) {
         const auto day_sessions = sessions(day);
         if (!day_sessions) {
             if (day == today) {
@@ -104,9 +151,7 @@ Market Calendar::market_at(Timestamp at) const {
             continue;
         }
         for (const MarketSession& session : *day_sessions) {
-            const DeskDate end = session.next_day ? day.plus_days(1) : day;
-            if (at >= zone_->instant(day, session.open) &&
-                at < zone_->instant(end, session.close)) {
+            if (at >= session.opens_at(day, *zone_) && at < session.closes_at(day, *zone_)) {
                 return Market::open;
             }
         }
@@ -120,7 +165,7 @@ std::optional<Timestamp> Calendar::next_open(Timestamp at) const {
         const DeskDate day = today.plus_days(ahead);
         const auto day_sessions = sessions(day);
         for (const MarketSession& session : day_sessions.value_or(std::vector<MarketSession>())) {
-            const Timestamp opens = zone_->instant(day, session.open);
+            const Timestamp opens = session.opens_at(day, *zone_);
             if (opens > at) {
                 return opens;
             }
@@ -137,20 +182,22 @@ std::optional<Timestamp> Calendar::rollover_due(DeskDate day,
         return std::nullopt;
     }
     const MarketSession& last = day_sessions->back();
-    const Timestamp closes = zone_->instant(last.next_day ? day.plus_days(1) : day, last.close);
+    const Timestamp closes = last.closes_at(day, *zone_);
     // The opening of an ordinary day: an evening session on a holiday does not make the afternoon
     // early.
     const std::vector<MarketSession> usual = regular_sessions(day);
     const MarketSession& first = usual.empty() ? day_sessions->front() : usual.front();
-    const Timestamp opens = zone_->instant(day, first.open);
+    const bool never_closes =
+        day_sessions->size() == 1 && last.end_minutes() - last.start_minutes() == kMinutesADay;
+    // Round the clock a day begins with the date of whoever asks.
+    const Timestamp opens =
+        never_closes ? zone.instant(day, TimeOfDay{0}) : first.opens_at(day, *zone_);
     Timestamp due = zone.instant(day, configured);
     if (due <= opens) {
         // A time before the opening ends the day that began the date before (00:00 round the clock,
         // 03:00 overnight).
         due = zone.instant(day.plus_days(1), configured);
     }
-    const bool never_closes =
-        day_sessions->size() == 1 && last.end_minutes() - last.open.minutes == kMinutesADay;
     return closes > due && !never_closes ? closes + kAfterClose : due;
 }
 

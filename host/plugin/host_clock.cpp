@@ -29,9 +29,8 @@ Json sessions_json(const VerbContext& context,
     Json out = Json::array();
     const Zone& theirs = context.calendar.zone();
     for (const MarketSession& session : sessions) {
-        const Timestamp open = theirs.instant(day, session.open);
-        const Timestamp close =
-            theirs.instant(session.next_day ? day.plus_days(1) : day, session.close);
+        const Timestamp open = session.opens_at(day, theirs);
+        const Timestamp close = session.closes_at(day, theirs);
         const bool same_zone = theirs.name() == context.zone.name();
         Json one = Json::object();
         // In its own zone the calendar's text stands: a close of 24:00 would come back as 00:00.
@@ -40,6 +39,9 @@ Json sessions_json(const VerbContext& context,
         if (same_zone ? session.next_day
                       : context.zone.date_of(close) != context.zone.date_of(open)) {
             one.set("next_day", true);
+        }
+        if (same_zone ? session.day_before : context.zone.date_of(open) < day) {
+            one.set("day", "close");
         }
         out.push(std::move(one));
     }

@@ -166,9 +166,7 @@ void look_at_calendar(const Host& host, const Desk& desk, Findings& findings) {
         findings.ok(name, calendar.id() + " has no end");
         return;
     }
-    const auto left = (std::chrono::sys_days(calendar.valid_through()->value) -
-                       std::chrono::sys_days(today.value))
-                          .count();
+    const int left = calendar.days_left(today).value_or(0);
     const std::string text = calendar.id() + " knows the holidays through " +
                              calendar.valid_through()->str() + " (" + std::to_string(left) +
                              " days)";

@@ -68,20 +68,20 @@ Result<std::unique_ptr<Host>> Host::open(const Needs& needs, Config config) {
         return journal.error();
     }
     host->journal_ = std::move(*journal);
-    host->services_.emplace(
-        DeskServices{.os = needs.os,
-                     .clock = *host->clock_,
-                     .loop = needs.loop,
-                     .registry = *host->registry_,
-                     .config = host->config_,
-                     .host_journal = *host->journal_,
-                     .home = needs.state.path(),
-                     .share = needs.places.share,
-                     .runner_program = needs.places.runner,
-                     .probe_file = needs.state.path() / "format",
-                     .log = [&log = needs.log](int level, const std::string& line) {
-                         log.write(level_of(level), line);
-                     }});
+    host->services_.emplace(DeskServices{
+        .os = needs.os,
+        .clock = *host->clock_,
+        .loop = needs.loop,
+        .registry = *host->registry_,
+        .config = host->config_,
+        .host_journal = *host->journal_,
+        .home = needs.state.path(),
+        .share = needs.places.share,
+        .runner_program = needs.places.runner,
+        .probe_file = needs.state.path() / "format",
+        .log = [&log = needs.log](int level,
+                                  const std::string& line) { log.write(level_of(level), line); },
+        .owner_folder = needs.places.config.parent_path()});
     for (const std::string& change : host->registry_->changes()) {
         needs.log.info("plugins changed since the last start: " + change);
         host->record("plugin", Json::object().set("what", "changed").set("text", change));

@@ -32,6 +32,9 @@ Json DeskStatus::to_json() const {
         .set("window", window)
         .set("notes_today", notes_today);
     json.set("memory_bytes", static_cast<std::int64_t>(memory_bytes));
+    if (!calendar_note.empty()) {
+        json.set("calendar_note", calendar_note);
+    }
     return json.set("next_rollover", next_rollover.empty() ? Json() : Json(next_rollover));
 }
 
@@ -233,6 +236,10 @@ DeskStatus Desk::status() const {
         due = impl_->keeper.next_due(now);
     }
     status.next_rollover = due && *due > Timestamp{} ? impl_->stores.zone.local(*due) : "";
+    // A replayed day lies behind or before the list's end as the feed has it: nobody can mend that.
+    status.calendar_note = impl_->services.clock.is_replayed()
+                               ? ""
+                               : impl_->stores.calendar.end_note(impl_->stores.zone.date_of(now));
     const auto notes =
         DeskPath::parse("notes/" + day.value_or(impl_->keeper.day_of(now)).str() + ".md");
     const auto memory = DeskPath::parse("Memory.md");

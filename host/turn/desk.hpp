@@ -51,6 +51,7 @@ struct DeskServices {
     std::filesystem::path runner_program;
     std::filesystem::path probe_file;
     std::function<void(int level, const std::string& line)> log;  ///< [any]
+    std::filesystem::path owner_folder = {};  ///< of the configuration file; "" = none
 };
 
 /// One event of a desk, for whoever watches (`daybook say`, `status --watch`). JSON with "event"
@@ -73,6 +74,7 @@ struct DeskStatus {
     std::size_t notes_today = 0;
     std::uint64_t memory_bytes = 0;
     std::string next_rollover;  ///< "2026-10-19T15:45:00+05:30", "" = none known
+    std::string calendar_note;  ///< the calendar's list ends soon or is past its end; else ""
     [[nodiscard]] Json to_json() const;
 };
 

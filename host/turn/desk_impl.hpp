@@ -79,6 +79,8 @@ struct Desk::Impl {
     void run_rollover();
     void write_host_records();
     void remember_settled_day();
+    /// Says once a day that the calendar's list does not cover it. [desk]
+    void note_calendar_end(DeskDate day);
     void update_board();
     void set_state(const std::string& state, const std::string& reason);
     /// What the board says now, to be put back after other work.
@@ -98,6 +100,7 @@ struct Desk::Impl {
     TurnInterrupt interrupt;
     std::map<std::string, JsonSchema> schemas;  // [desk]
     std::uint64_t next_turn = 1;                // [desk]
+    std::optional<DeskDate> uncovered_day;      // [desk] the last that was told of
     TriggerQueue queue;
     Runners runners;
     DeskParts parts;

@@ -1,33 +1,14 @@
 #include "host/turn/desk_stores.hpp"
 
+#include "host/format/calendar_file.hpp"
 #include "host/os/desk_path.hpp"
 
 namespace daybook {
 namespace {
 
-constexpr std::size_t kMaxCalendar = 4UL * 1024 * 1024;
 constexpr unsigned kSharedFolder = 0770;  // the owner edits Memory.md and reads the repository
 constexpr unsigned kPermissionBits = 07777;
 constexpr unsigned kSetGroup = 02000;
-
-/// nullopt: there is no such file. A package may link its files, so links are fine here.
-Result<std::optional<std::string>> read_calendar(Os& os,
-                                                 const std::filesystem::path& folder,
-                                                 const std::string& file) {
-    auto dir = os.open_root(folder);
-    auto fd =
-        dir ? os.open_beneath(dir->get(), file, OpenMode::read) : Result<UniqueFd>(dir.error());
-    if (!fd) {
-        return fd.error().code() == Errc::not_found
-                   ? Result<std::optional<std::string>>(std::nullopt)
-                   : Result<std::optional<std::string>>(fd.error());
-    }
-    auto text = os.read_all(fd->get(), kMaxCalendar);
-    if (!text) {
-        return text.error().during("read " + (folder / file).string());
-    }
-    return std::optional<std::string>(std::move(*text));
-}
 
 /// Makes the folder when it is missing, with its mode whatever the umask; one that is there keeps
 /// its owner's mode.
@@ -84,42 +65,12 @@ Result<Folders> open_folders(Os& os, const std::filesystem::path& place, const s
 
 }  // namespace
 
-Result<Calendar> load_calendar(Os& os,
-                               const std::filesystem::path& share,
-                               const std::filesystem::path& home,
-                               const std::string& id) {
-    if (!is_plain_name(id)) {
-        return Error(Errc::invalid,
-                     "calendar \"" + printable(id, 64) + "\": expected a plain name such as nse");
-    }
-    const std::string file = id + ".json";
-    const std::filesystem::path shipped_folder = share / "calendars";
-    const std::filesystem::path own_folder = home / "calendars";
-    auto shipped = read_calendar(os, shipped_folder, file);
-    auto own = read_calendar(os, own_folder, file);
-    if (!shipped || !own) {
-        return shipped ? own.error() : shipped.error();
-    }
-    if (!*shipped && !*own) {
-        return Error(Errc::not_found,
-                     "calendar " + id + ": neither " + (own_folder / file).string() + " nor " +
-                         (shipped_folder / file).string() + " exists");
-    }
-    if (!*shipped) {
-        return Calendar::parse(**own, (own_folder / file).string());
-    }
-    auto calendar = Calendar::parse(**shipped, (shipped_folder / file).string());
-    if (calendar && *own) {
-        if (auto laid = calendar->overlay(**own, (own_folder / file).string()); !laid) {
-            return laid.error();
-        }
-    }
-    return calendar;
-}
-
 Result<DeskStores> DeskStores::open(const DeskServices& services, const DeskConfig& config) {
     Os& os = services.os;
-    auto calendar = load_calendar(os, services.share, services.home, config.calendar);
+    auto calendar =
+        load_calendar(os,
+                      calendar_folders(services.share, services.home, services.owner_folder),
+                      config.calendar);
     if (!calendar) {
         return calendar.error();
     }

@@ -17,14 +17,6 @@
 
 namespace daybook {
 
-/// Reads a calendar by its id: the shipped file (share/calendars/<id>.json) with the owner's
-/// (home/calendars/<id>.json) laid over it, or the owner's alone. Errors: not_found (names both
-/// places), invalid, io.
-Result<Calendar> load_calendar(Os& os,
-                               const std::filesystem::path& share,
-                               const std::filesystem::path& home,
-                               const std::string& id);
-
 struct DeskStores {
     Calendar calendar;
     Zone zone;

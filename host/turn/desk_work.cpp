@@ -177,7 +177,16 @@ std::optional<Desk::Impl::Hold> Desk::Impl::prepare_turn(DeskDate& day) {
         }
     }
     day = plan.day;
+    note_calendar_end(day);
     return std::nullopt;
+}
+
+void Desk::Impl::note_calendar_end(DeskDate day) {
+    if (stores.calendar.covers(day) || uncovered_day == day) {
+        return;
+    }
+    uncovered_day = day;
+    services.log(kLogWarn, stores.calendar.end_note(day) + " desk=" + config.name);
 }
 
 TurnEnd Desk::Impl::run_turn(const Trigger& trigger, DeskDate day) {

@@ -30,6 +30,14 @@ std::optional<Timestamp> SessionKeeper::due_of(DeskDate day) const {
 DeskDate SessionKeeper::day_of(Timestamp at) const {
     const DeskDate date = zone_.date_of(at);
     const DeskDate before = date.plus_days(-1);
+    const DeskDate next = date.plus_days(1);
+    for (const MarketSession& session :
+         calendar_.sessions(next).value_or(std::vector<MarketSession>())) {
+        // A session whose day is that of its close has begun the evening before.
+        if (session.day_before && at >= session.opens_at(next, calendar_.zone())) {
+            return next;
+        }
+    }
     if (zone_.time_of(at) < rollover_) {
         const auto sessions = calendar_.sessions(before);
         const bool overnight =
@@ -81,9 +89,10 @@ KeeperPlan SessionKeeper::plan(const DeskState& state,
 }
 
 std::optional<Timestamp> SessionKeeper::next_due(Timestamp at) const {
-    const DeskDate today = day_of(at);
-    for (int days = 0; days < 14; ++days) {
-        const auto due = due_of(today.plus_days(days));
+    // That of the day before may still be to come: 00:00, or 03:00 after a night's session.
+    const DeskDate before = zone_.date_of(at).plus_days(-1);
+    for (int days = 0; days < 16; ++days) {
+        const auto due = due_of(before.plus_days(days));
         if (due && *due > at) {
             return due;
         }

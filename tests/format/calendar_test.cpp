@@ -196,6 +196,45 @@ TEST_CASE("a session past midnight belongs to the day it opened", "[format]") {
     CHECK(due(gift, "2026-10-16", "02:00") == "2026-10-17T03:00");
 }
 
+TEST_CASE("a session whose day is that of its close begins on the evening before", "[format]") {
+    std::string text(kSmall);
+    const std::string from = R"([{"open":"09:15","close":"15:30"}]},"phases")";
+    text.replace(text.find(from),
+                 from.size(),
+                 R"([{"open":"17:00","close":"16:00","day":"close"}]},"phases")");
+    const Calendar cme = must(Calendar::parse(text, "cme.json"));
+    // The Monday opens on Sunday evening, the Friday closes on Friday.
+    CHECK(cme.market_at(FakeClock::at("2026-10-18T17:00:00+05:30")) == Market::open);
+    CHECK(cme.market_at(FakeClock::at("2026-10-18T16:59:00+05:30")) == Market::closed);
+    CHECK(cme.market_at(FakeClock::at("2026-10-16T15:59:00+05:30")) == Market::open);
+    CHECK(cme.market_at(FakeClock::at("2026-10-16T18:00:00+05:30")) == Market::closed);
+    CHECK(cme.next_open(FakeClock::at("2026-10-16T18:00:00+05:30")) ==
+          FakeClock::at("2026-10-18T17:00:00+05:30"));
+    CHECK(due(cme, "2026-10-19", "16:30") == "2026-10-19T16:30");
+    std::string wrong(text);
+    wrong.replace(wrong.find("\"day\":\"close\""), 13, "\"day\":\"shut\"");
+    CHECK_FALSE(Calendar::parse(wrong, "cme.json"));
+}
+
+TEST_CASE("near its end and past it a calendar says so, and weekends stay known", "[format]") {
+    const Calendar nse = shipped("nse");
+    CHECK(nse.end_note(date("2026-10-19")).empty());
+    CHECK(nse.end_note(date("2026-12-30")) == "calendar nse ends in 1 day, on 2026-12-31");
+    CHECK(nse.end_note(date("2027-01-04")).find("ended on 2026-12-31: only weekends") !=
+          std::string::npos);
+    CHECK(nse.end_note(date("2023-12-29")).find("begins on 2024-01-01") != std::string::npos);
+    CHECK(nse.is_trading_day(date("2027-01-04")));
+    CHECK_FALSE(nse.is_trading_day(date("2027-01-03")));
+    CHECK(due(nse, "2027-01-04", "15:45") == "2027-01-04T15:45");
+    CHECK(shipped("always").end_note(date("2100-01-01")).empty());
+    const auto named = nse.named_days(date("2026-11-01"), 3);
+    REQUIRE(named.size() == 3);
+    CHECK(named[0].date == date("2026-11-08"));
+    CHECK(named[0].trading);
+    CHECK(named[1].name == "Diwali Balipratipada");
+    CHECK_FALSE(named[1].trading);
+}
+
 TEST_CASE("a mistake in a calendar is named with file and date", "[format]") {
     CHECK(problem("Republic", "Republic").empty());
     CHECK(problem(R"("weekday":"Mon")", R"("weekday":"Tue")")

@@ -342,7 +342,7 @@ TEST_CASE("a full queue refuses before anything is journalled", "[turn]") {
 TEST_CASE("a missing calendar or zone keeps this desk from opening, with a sentence", "[turn]") {
     DeskBench bench;
     bench.desk_config.calendar = "nowhere";
-    CHECK_THROWS_WITH(bench.open(), Catch::Contains("calendar nowhere: neither"));
+    CHECK_THROWS_WITH(bench.open(), Catch::Contains("calendar nowhere: none of these exists"));
     bench.desk_config.calendar = "nse";
     bench.desk_config.zone = "Asia/Nowhere";
     CHECK_THROWS_WITH(bench.open(), Catch::Contains("Asia/Nowhere"));

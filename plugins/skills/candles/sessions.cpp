@@ -17,8 +17,10 @@ std::vector<Session> parse_sessions(std::string_view json, LocalDay day, const Z
         if (!open || !close) {
             throw std::invalid_argument("sessions: a time is no HH:MM");
         }
-        const bool next_day = in.boolean("next_day") || *close <= *open;
-        sessions.push_back({zone.to_instant(day + *open),
+        // The day is that of the close: it opens on the date before.
+        const bool by_close = in.text("day") == "close";
+        const bool next_day = !by_close && (in.boolean("next_day") || *close <= *open);
+        sessions.push_back({zone.to_instant(day + *open - std::chrono::days(by_close ? 1 : 0)),
                             zone.to_instant(day + *close + std::chrono::days(next_day ? 1 : 0))});
     }
     return sessions;
