@@ -1,5 +1,6 @@
 // daybookd: reads the command line, runs the daemon, says in one sentence what kept it from
 // serving.
+#include <array>
 #include <cstdio>
 #include <exception>
 #include <optional>
@@ -9,8 +10,10 @@
 
 #include <daybook/version.h>
 
+#include "host/surface/api_vault.hpp"
 #include "host/surface/config_file.hpp"
 #include "host/surface/daemon.hpp"
+#include "host/surface/reply.hpp"
 
 namespace {
 
@@ -21,12 +24,14 @@ using daybook::Result;
 constexpr std::string_view kUsage =
     "usage: daybookd [--home DIR | --config FILE] [--socket PATH] [--foreground] [--check-config]\n"
     "       daybookd --version\n"
+    "       daybookd [--home DIR | --config FILE] --once REQUEST\n"
     "\n"
     "  --home DIR       everything below one folder: DIR/daybook.toml, DIR/state, DIR/run\n"
     "  --config FILE    configuration; the state is where a service or a user has it\n"
     "  --socket PATH    control socket\n"
     "  --foreground     log to stderr\n"
     "  --check-config   read the configuration, say what is wrong, and end\n"
+    "  --once REQUEST   one request on the files, without serving; arguments are JSON on stdin\n"
     "\n"
     "Signals: TERM or INT ends it after running turns (twice: at once), HUP reads the "
     "configuration again.\n";
@@ -36,6 +41,7 @@ struct CommandLine {
     bool check_config = false;
     bool version = false;
     bool help = false;
+    std::string once;
 };
 
 Result<CommandLine> read_command_line(const std::vector<std::string>& arguments) {
@@ -56,6 +62,8 @@ Result<CommandLine> read_command_line(const std::vector<std::string>& arguments)
             if (!path->has_value() || path->value().empty()) {
                 return Error(Errc::invalid, name + " wants a path");
             }
+        } else if (arguments[i] == "--once" && i + 1 < arguments.size()) {
+            line.once = arguments[++i];
         } else if (arguments[i] == "--foreground") {
             line.daemon.foreground = true;
         } else if (arguments[i] == "--check-config") {
@@ -88,6 +96,25 @@ Result<> check_config(const daybook::DaemonOptions& options) {
     return {};
 }
 
+/// Prints the outcome as one line, as the control socket would.
+int answer_once(const CommandLine& line) {
+    std::string text;
+    std::array<char, 4096> buffer{};
+    for (std::size_t got = 0; (got = std::fread(buffer.data(), 1, buffer.size(), stdin)) > 0;) {
+        text.append(buffer.data(), got);
+    }
+    auto args = daybook::Json::parse(text);
+    auto outcome = args ? daybook::run_once(line.daemon.places, line.once, *args)
+                        : Result<daybook::Json>(args.error());
+    const daybook::Json answer =
+        outcome ? daybook::Json::object().set("ok", true).set("result", *outcome)
+                : daybook::Json::object()
+                      .set("ok", false)
+                      .set("error", daybook::error_json(outcome.error()));
+    std::puts(answer.dump().c_str());
+    return outcome ? 0 : daybook::exit_code_of(outcome.error().code());
+}
+
 int run(const std::vector<std::string>& arguments) {
     auto line = read_command_line(arguments);
     Result<> outcome = line ? Result<>() : Result<>(line.error());
@@ -95,6 +122,8 @@ int run(const std::vector<std::string>& arguments) {
         std::fwrite(kUsage.data(), 1, kUsage.size(), stdout);
     } else if (line && line->version) {
         std::puts("daybookd " DAYBOOK_VERSION_STRING);
+    } else if (line && !line->once.empty()) {
+        return answer_once(*line);
     } else if (line) {
         outcome =
             line->check_config ? check_config(line->daemon) : daybook::run_daemon(line->daemon);

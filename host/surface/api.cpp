@@ -8,6 +8,7 @@
 #include <daybook/version.h>
 
 #include "host/os/desk_path.hpp"
+#include "host/surface/api_vault.hpp"
 #include "host/surface/host.hpp"
 
 namespace daybook {
@@ -19,12 +20,14 @@ constexpr ApiVerb kVerbs[] = {
     {"checkpoint.restore", api::checkpoint_restore},
     {"checkpoint.show", at_once<api::checkpoint_show>},
     {"checkpoint.take", api::checkpoint_take},
+    {"checkpoint.verify", api::checkpoint_verify},
     {"clock.advance", api::clock_advance},
     {"clock.show", at_once<api::clock_show>},
     {"desk.interrupt", at_once<api::desk_interrupt>, true},
     {"desk.list", at_once<api::desk_list>, true},
     {"desk.show", at_once<api::desk_show>, true},
     {"doctor", api::doctor},
+    {"home.usage", api::home_usage},
     {"host.stop", api::host_stop, true},
     {"journal.show", at_once<api::journal_show>, true},
     {"journal.tail", api::journal_tail},
