@@ -27,6 +27,8 @@ constexpr Command kCommands[] = {
     {"desk list", "", 0, 0, "the desks", list_desks},
     {"desk show", "[DESK]", 0, 1, "one desk", show_desk},
     {"desk interrupt", "[DESK]", 0, 1, "cancel the turn that runs", interrupt_desk},
+    {"desk pause", "[DESK]", 0, 1, "let triggers wait; the running turn ends", pause_desk},
+    {"desk resume", "[DESK]", 0, 1, "go on with what waits", resume_desk},
     {"session list", "[DESK]", 0, 1, "a desk's sessions", list_sessions},
     {"session show",
      "[DESK] [SESSION]",

@@ -26,6 +26,8 @@ int list_tools(const Options& options, Output& output);
 int list_desks(const Options& options, Output& output);
 int show_desk(const Options& options, Output& output);
 int interrupt_desk(const Options& options, Output& output);
+int pause_desk(const Options& options, Output& output);
+int resume_desk(const Options& options, Output& output);
 int list_sessions(const Options& options, Output& output);
 int show_session(const Options& options, Output& output);
 int show_memory(const Options& options, Output& output);

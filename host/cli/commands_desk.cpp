@@ -126,9 +126,40 @@ int show_desk(const Options& options, Output& output) {
 
 int interrupt_desk(const Options& options, Output& output) {
     return ask(options, output, "desk.interrupt", kNothing, [&](const Json& result) {
-        output.line("interrupted the running turn of " + result["desk"].as_string() +
-                    ", if there was one");
+        output.line(result["running"].as_bool()
+                        ? "the running turn of " + result["desk"].as_string() + " is cancelled"
+                        : "no turn of " + result["desk"].as_string() + " runs");
     });
+}
+
+namespace {
+
+int set_paused(const Options& options, Output& output, bool on) {
+    return ask(
+        options,
+        output,
+        on ? "desk.pause" : "desk.resume",
+        [&](const DeskWords&, Json& args) {
+            if (!options.reason.empty()) {
+                args.set("reason", options.reason);
+            }
+        },
+        [&](const Json& result) {
+            const std::string state = on ? "paused" : "not paused";
+            output.line(result["desk"].as_string() +
+                        (result["changed"].as_bool() ? " is " : " was already ") + state + "; " +
+                        std::to_string(result["queued"].as_integer()) + " queued");
+        });
+}
+
+}  // namespace
+
+int pause_desk(const Options& options, Output& output) {
+    return set_paused(options, output, true);
+}
+
+int resume_desk(const Options& options, Output& output) {
+    return set_paused(options, output, false);
 }
 
 int list_sessions(const Options& options, Output& output) {

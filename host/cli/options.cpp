@@ -88,7 +88,7 @@ void add_options_of(std::string_view path, CLI::App& leaf, Options& options) {
     if (is({"checkpoint diff"})) {
         leaf.add_flag("--now", options.now, "against the files as they are now");
     }
-    if (is({"checkpoint take"})) {
+    if (is({"checkpoint take", "desk pause", "desk resume"})) {
         leaf.add_option("--reason", options.reason, "why, in one line");
     }
     if (is({"journal tail"})) {

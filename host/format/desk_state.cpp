@@ -54,6 +54,9 @@ Json DeskState::to_json() const {
     json.set("next_turn", std::size_t{next_turn}).set("backend_sessions", sessions);
     json.set("last_model", text_or_null(last_model)).set("settled_day", text_or_null(settled_day));
     json.set("context_tokens", context_tokens);
+    if (paused) {
+        json.set("paused", true);
+    }
     return json;
 }
 
@@ -77,6 +80,7 @@ Result<DeskState> DeskState::from_json(const Json& json) {
     }
     state.last_model = reader.optional_text("last_model");
     state.settled_day = reader.optional_text("settled_day");
+    state.paused = reader.optional_boolean("paused", false);
     state.context_tokens = reader.optional_integer("context_tokens", 0, 0);
     if (auto whole = reader.outcome(); !whole) {
         return whole.error();

@@ -33,7 +33,8 @@ struct DeskState {
         backend_sessions;  ///< model name -> backend's own session id
     std::string last_model;
     std::string
-        settled_day;  ///< journal day before which every trigger is settled; "" = read all kept
+        settled_day;      ///< journal day before which every trigger is settled; "" = read all kept
+    bool paused = false;  ///< by the owner: triggers wait
     std::int64_t context_tokens = 0;  ///< the server's count at the last call, 0 = never counted
 
     [[nodiscard]] Json to_json() const;

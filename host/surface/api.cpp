@@ -25,6 +25,8 @@ constexpr ApiVerb kVerbs[] = {
     {"clock.show", at_once<api::clock_show>},
     {"desk.interrupt", at_once<api::desk_interrupt>, true},
     {"desk.list", at_once<api::desk_list>, true},
+    {"desk.pause", at_once<api::desk_pause>},
+    {"desk.resume", at_once<api::desk_resume>},
     {"desk.show", at_once<api::desk_show>, true},
     {"doctor", api::doctor},
     {"home.usage", api::home_usage},

@@ -52,6 +52,8 @@ void host_stop(Host& host, Args& args, const ReplyPtr& reply);
 Result<Json> desk_list(Host& host, Args& args);
 Result<Json> desk_show(Host& host, Args& args);
 Result<Json> desk_interrupt(Host& host, Args& args);
+Result<Json> desk_pause(Host& host, Args& args);
+Result<Json> desk_resume(Host& host, Args& args);
 void say(Host& host, Args& args, const ReplyPtr& reply);
 void trigger(Host& host, Args& args, const ReplyPtr& reply);
 Result<Json> session_list(Host& host, Args& args);

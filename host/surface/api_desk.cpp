@@ -118,8 +118,26 @@ Result<Json> desk_interrupt(Host& host, Args& args) {
     if (!desk) {
         return desk.error();
     }
-    (*desk)->interrupt("interrupted by the owner");
-    return Json::object().set("desk", name);
+    const bool running = (*desk)->interrupt("interrupted by the owner");
+    return Json::object().set("desk", name).set("running", running);
+}
+
+static Result<Json> set_paused(Host& host, Args& args, bool on) {
+    const std::string name = args.name("desk");
+    const std::string why = args.text_or("reason", "", 200);
+    if (auto wrong = args.wrong()) {
+        return *wrong;
+    }
+    auto desk = host.desk(name);
+    return desk ? (*desk)->set_paused(on, why) : Result<Json>(desk.error());
+}
+
+Result<Json> desk_pause(Host& host, Args& args) {
+    return set_paused(host, args, true);
+}
+
+Result<Json> desk_resume(Host& host, Args& args) {
+    return set_paused(host, args, false);
 }
 
 void say(Host& host, Args& args, const ReplyPtr& reply) {

@@ -27,6 +27,9 @@ Json DeskStatus::to_json() const {
     json.set("session", session.empty() ? Json() : Json(session))
         .set("zone", zone)
         .set("calendar", calendar);
+    if (paused) {
+        json.set("paused", true);
+    }
     json.set("model", model.empty() ? Json() : Json(model)).set("queued", queued);
     json.set("context_tokens", context_tokens)
         .set("window", window)
@@ -181,6 +184,9 @@ void Desk::take_checkpoint(std::string reason, std::function<void(Result<Json>)>
 }
 
 void Desk::check_clock() {
+    if (impl_->paused) {
+        return;  // caught up when it is resumed
+    }
     {
         const std::lock_guard lock(impl_->board_mutex);
         if (!impl_->rollover_due || impl_->services.clock.now() < *impl_->rollover_due) {
@@ -194,10 +200,16 @@ void Desk::check_clock() {
     impl_->wake_thread();
 }
 
-void Desk::interrupt(const std::string& why) {
-    if (impl_->in_turn) {
+bool Desk::interrupt(const std::string& why) {
+    const bool runs = impl_->in_turn;
+    if (runs) {
         impl_->interrupt.set(why);
     }
+    return runs;
+}
+
+Result<Json> Desk::set_paused(bool on, const std::string& why) {
+    return impl_->set_paused(on, why);
 }
 
 void Desk::cut() {
@@ -231,6 +243,11 @@ DeskStatus Desk::status() const {
         due = impl_->rollover_due;
     }
     status.queued = impl_->queue.waiting();
+    status.paused = impl_->paused;
+    if (status.paused && !impl_->in_turn && status.state != "read-only") {
+        status.state = "paused";
+        status.reason = kPausedByOwner;
+    }
     const Timestamp now = impl_->services.clock.now();
     if (!due) {
         due = impl_->keeper.next_due(now);

@@ -68,7 +68,8 @@ struct Accepted {
 struct DeskStatus {
     std::string name, state, session, zone, calendar,
         model;  ///< state: idle, "in turn", "waiting for a model", paused, "read-only", failed
-    std::string reason;  ///< of failed, read-only, waiting
+    std::string reason;   ///< of failed, read-only, waiting
+    bool paused = false;  ///< by the owner
     std::size_t queued = 0;
     std::int64_t context_tokens = 0, window = 0;
     std::size_t notes_today = 0;
@@ -119,8 +120,13 @@ class Desk {
     /// Called by the host's tick and after a replayed clock moved: queues a timed rollover when one
     /// is due. [any]
     void check_clock();
-    /// Cancels the turn that runs now, if any. [any]
-    void interrupt(const std::string& why);
+    /// Cancels the turn that runs now. False: none runs. [any]
+    bool interrupt(const std::string& why);
+    /// Paused: triggers are accepted and wait, no turn starts and no day ends; the turn that runs
+    /// now goes on to its end, and the owner's own tool calls are made. Journalled (durable when it
+    /// returns), kept over a restart. Returns "paused", "changed" and "queued". Thread: [any] but
+    /// [io]. Errors: unavailable, io, full (the journal's).
+    Result<Json> set_paused(bool on, const std::string& why);
     /// While stopping: cuts the running turn now, as a crash would leave it; the next start takes
     /// it up. [any]
     void cut();

@@ -112,6 +112,10 @@ Result<Accepted> Desk::Impl::accept(TurnKind kind,
         const std::lock_guard lock(work_mutex);
         retry_at = {};  // somebody waits for an answer: ask the models at once
     }
+    if (paused) {
+        tell_paused(accepted.trigger);
+        return accepted;
+    }
     wake_thread();
     return accepted;
 }

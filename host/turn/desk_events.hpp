@@ -20,7 +20,7 @@ class DeskEvents {
     /// When it returns the listener does not run any more, unless it is called in the listener
     /// itself. So the caller holds no lock that the listener takes. Thread: [any].
     void unlisten(std::uint64_t id);
-    /// Puts "event" and "desk" in front of the members and tells everybody. Thread: [desk].
+    /// Puts "event" and "desk" in front of the members and tells everybody. Thread: [any].
     void emit(std::string_view event, const Json& members);
     /// Whether anybody watches: spares making events that nobody reads.
     [[nodiscard]] bool is_watched() const;

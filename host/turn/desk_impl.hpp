@@ -29,6 +29,10 @@
 
 namespace daybook {
 
+/// Reason on the board while the owner has paused the desk.
+inline constexpr const char* kPausedByOwner =
+    "paused by the owner; triggers wait until it is resumed";
+
 struct Desk::Impl {
     Impl(const DeskServices& services_, DeskConfig config_, DeskStores stores_);
     ~Impl();
@@ -53,6 +57,10 @@ struct Desk::Impl {
     // desk_accept.cpp [any]
     Result<Accepted> accept(TurnKind kind, std::string text, std::string key, std::string name);
     void note_settled(const std::string& trigger);
+    void tell_paused(const std::string& trigger);
+    // desk_pause.cpp [any]
+    Result<Json> set_paused(bool on, const std::string& why);
+    void keep_paused();  ///< [desk] in state.json
 
     // desk_work.cpp
     bool has_work();         ///< [any]
@@ -108,6 +116,7 @@ struct Desk::Impl {
 
     std::atomic<bool> stopping{false};
     std::atomic<bool> in_turn{false};
+    std::atomic<bool> paused{false};  ///< no trigger runs and no day ends; the owner's tasks do
 
     std::mutex work_mutex;
     std::deque<Task> tasks;

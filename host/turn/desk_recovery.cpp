@@ -51,6 +51,8 @@ Result<> Desk::Impl::recover() {
     if (!recovered) {
         return recovered.error().during("recover what a crash cut");
     }
+    // The journal knows it first: state.json follows with the desk's next work.
+    paused = scanner.paused().value_or(state.paused);
     known = scanner.triggers();
     for (const CutTurn& turn : scanner.cut()) {
         known[turn.trigger] = true;  // those that run again are put right below

@@ -28,7 +28,13 @@ std::string reasons_text(const std::vector<ModelRefusal>& refusals) {
 
 bool Desk::Impl::has_work() {
     const std::lock_guard lock(work_mutex);
-    if (!tasks.empty() || !host_records.empty() || clock_due) {
+    if (!tasks.empty() || !host_records.empty()) {
+        return true;
+    }
+    if (paused) {
+        return false;
+    }
+    if (clock_due) {
         return true;
     }
     return queue.waiting() > 0 && std::chrono::steady_clock::now() >= retry_at;
@@ -36,7 +42,7 @@ bool Desk::Impl::has_work() {
 
 SteadyTime Desk::Impl::next_look() {
     const std::lock_guard lock(work_mutex);
-    const bool held = queue.waiting() > 0 && std::chrono::steady_clock::now() < retry_at;
+    const bool held = !paused && queue.waiting() > 0 && std::chrono::steady_clock::now() < retry_at;
     return held ? retry_at : SteadyTime::max();
 }
 
@@ -75,7 +81,7 @@ void Desk::Impl::run_piece() {
         if (!tasks.empty()) {
             task = std::move(tasks.front());
             tasks.pop_front();
-        } else {
+        } else if (!paused) {
             rollover = std::exchange(clock_due, false);
             trigger = std::chrono::steady_clock::now() >= retry_at;
         }

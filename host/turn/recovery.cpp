@@ -191,6 +191,9 @@ void JournalScanner::take(const JournalRecord& record) {
         take_turn(record);
     } else if (record.entry.type == "effect_intent" || record.entry.type == "effect_outcome") {
         take_effect(record);
+    } else if (record.entry.type == "desk") {
+        const std::string& what = record.entry.data["what"].as_string();
+        paused_ = what == "paused" ? true : what == "resumed" ? false : paused_;
     } else if (auto trigger = trigger_of(record)) {
         settled_.emplace(trigger->id, false);
         accepted_.push_back(std::move(*trigger));

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -49,6 +50,8 @@ class JournalScanner {
     /// Ids of the triggers seen, and whether each is settled.
     [[nodiscard]] const std::map<std::string, bool>& triggers() const { return settled_; }
     [[nodiscard]] std::uint64_t last_turn() const { return last_turn_; }
+    /// What the owner said last about pausing the desk; nullopt: nothing in what was read.
+    [[nodiscard]] std::optional<bool> paused() const { return paused_; }
     [[nodiscard]] int cuts_of(const std::string& trigger) const;
 
   private:
@@ -60,6 +63,7 @@ class JournalScanner {
     std::map<std::string, int> cuts_;
     std::vector<CutTurn> open_;
     std::uint64_t last_turn_ = 0;
+    std::optional<bool> paused_;
 };
 
 struct Recovered {

@@ -161,3 +161,21 @@ TEST_CASE("a home too deep for a socket's address works all the same", "[cli]") 
     const Ran stopped = run_program("daybook", {"host", "stop", "--home", home}, folder.path());
     CHECK(stopped.code == 0);
 }
+
+TEST_CASE("a desk that its owner paused stays so over kill -9, and goes on when told", "[cli]") {
+    Home home;
+    home.start();
+    CHECK(home.ask({"desk", "pause", "--reason", "a holiday"})["changed"].as_bool());
+    const Json accepted = home.ask({"trigger", "main", "alert", "--text", "a gap"});
+    home.kill();
+    home.start();
+    const Json status = home.ask({"status"});
+    CHECK(status["desks"].items()[0]["state"].as_string() == "paused");
+    CHECK(status["desks"].items()[0]["queued"].as_integer() == 1);
+    CHECK_FALSE(home.ask({"desk", "interrupt"})["running"].as_bool());
+    CHECK(home.daybook({"desk", "resume"}).code == 0);
+    CHECK(eventually([&] {
+        return home.daybook({"journal", "show", "main", "--types", "turn_end"})
+                   .out.find(accepted["trigger"].as_string()) != std::string::npos;
+    }));
+}
