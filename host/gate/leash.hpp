@@ -98,6 +98,7 @@ struct FileGrant {
 struct Leash {
     std::uint64_t call = 0;
     std::string desk, plugin, tool, turn;
+    std::string label;              ///< for records: "t-42.3", the turn's third call
     std::optional<FileGrant> file;  ///< at most one, exact
     unsigned groups = 0;
     std::int64_t bytes_left = 0;  ///< bytes that may still be written

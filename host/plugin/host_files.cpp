@@ -76,12 +76,12 @@ Result<std::string> write_file(const FilesCall& call,
         request.old_text = arguments[2];
         request.text = arguments[3];
     }
-    const WriteContext where{context.session,
-                             context.turn,
-                             leash.tool,
-                             std::to_string(leash.call),
-                             leash.plugin,
-                             leash.to_json(context.clock.steady())};
+    Json in_force = leash.to_json(context.clock.steady());
+    if (context.clock.is_replayed()) {
+        in_force.set("deadline_ms", Json());  // real time has no place in a replayed day's record
+    }
+    const WriteContext where{
+        context.session, context.turn, leash.tool, leash.label, leash.plugin, std::move(in_force)};
     auto receipt = write_through_gate(call, where, request);
     if (!receipt) {
         return receipt.error();

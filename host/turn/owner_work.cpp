@@ -39,8 +39,11 @@ Desk::ToolAnswer call_tool_for_owner(DeskParts& parts,
     const ToolReport report = ToolCaller::report(outcome);
     answer.checkpoints = report.checkpoints;
     answer.result = std::move(outcome.result);
-    const auto took = std::chrono::duration_cast<std::chrono::milliseconds>(
-        parts.services.clock.steady() - begun);
+    const Clock& clock = parts.services.clock;
+    const auto took =
+        clock.is_replayed()
+            ? std::chrono::milliseconds(0)
+            : std::chrono::duration_cast<std::chrono::milliseconds>(clock.steady() - begun);
     data.set("outcome", answer.result ? "completed" : "failed")
         .set("ms", std::int64_t{took.count()});
     if (!answer.result) {

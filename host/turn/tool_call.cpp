@@ -142,6 +142,7 @@ Result<Leash> ToolCaller::leash_for(Leash* parent, const ToolOffer& offer, const
     leash->plugin = offer.plugin->config.name;
     leash->tool = offer.tool->name;
     leash->turn = scope_.turn;
+    leash->label = scope_.turn + "." + std::to_string(++scope_.calls);
     if (parent == nullptr) {
         return leash;
     }

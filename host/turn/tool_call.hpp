@@ -24,6 +24,7 @@ struct TurnScope {
     TurnAllowance allowance;
     ShownFiles shown;
     int external_calls = 0;
+    int calls = 0;  ///< whose leash was derived
 };
 
 /// The outcome as the model and the session see it.

@@ -236,8 +236,12 @@ TurnEnd Turn::finish(TurnEnd end, const std::string& text) {
                                 closed.error().message() + " desk=" + parts_.config.name);
         }
     }
-    const auto took = std::chrono::duration_cast<std::chrono::milliseconds>(
-        parts_.services.clock.steady() - begun_);
+    const Clock& clock = parts_.services.clock;
+    // On a replayed clock no time passes within a turn: the same day gives the same record.
+    const auto took =
+        clock.is_replayed()
+            ? std::chrono::milliseconds(0)
+            : std::chrono::duration_cast<std::chrono::milliseconds>(clock.steady() - begun_);
     Json tokens = Json::object();
     tokens.set("input", input_tokens_).set("output", output_tokens_).set("exact", exact_);
     Json data = Json::object();

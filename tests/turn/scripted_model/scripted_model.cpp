@@ -10,6 +10,8 @@
 //             name as text), "session", "crash", "hang" (until cancelled), "end" (instead of the
 //             usual reason).
 // Readiness:  the plugin's configuration may name a "ready_file" of the desk: it must exist.
+// Recording:  with "record" in the plugin's configuration every request is told to the host's log
+// (request_record.hpp).
 #include <chrono>
 #include <cstdlib>
 #include <string>
@@ -17,6 +19,8 @@
 #include <thread>
 
 #include <daybook/plugin.hpp>
+
+#include "request_record.hpp"
 
 namespace {
 
@@ -26,7 +30,8 @@ using daybook::json::ObjectReader;
 class ScriptedModel {
   public:
     explicit ScriptedModel(std::string_view config)
-        : ready_file_(ObjectReader(config).text("ready_file")) {}
+        : ready_file_(ObjectReader(config).text("ready_file")),
+          is_recording_(ObjectReader(config).boolean("record")) {}
 
     void ready(daybook::Call call) {
         if (ready_file_.empty()) {
@@ -43,6 +48,9 @@ class ScriptedModel {
     static std::int64_t context_window(std::string_view) { return 20000; }
 
     void turn(daybook::ModelTurn& turn) {
+        if (is_recording_) {
+            story::record_request(turn.call, ++requests_, story::describe_request(turn.request));
+        }
         const ObjectReader request(turn.request);
         const ObjectReader config(request.raw("config"));
         const auto messages = items_of(request.raw("messages"));
@@ -110,6 +118,8 @@ class ScriptedModel {
     }
 
     std::string ready_file_;
+    bool is_recording_ = false;
+    std::size_t requests_ = 0;
 };
 
 constexpr auto kModel = daybook::model<ScriptedModel>("scripted");
