@@ -11,14 +11,6 @@ namespace {
 constexpr unsigned kUsualFile = 0644;
 constexpr unsigned kUsualProgram = 0755;
 
-std::string octal(unsigned permissions) {
-    std::string text(4, '0');
-    for (std::size_t i = 0; i < text.size(); ++i) {
-        text[text.size() - 1 - i] = static_cast<char>('0' + ((permissions >> (3 * i)) & 7U));
-    }
-    return text;
-}
-
 std::optional<unsigned> from_octal(std::string_view text) {
     if (text.size() != 4 || text.find_first_not_of("01234567") != std::string_view::npos) {
         return std::nullopt;
@@ -43,7 +35,7 @@ void add_lines(std::string& text,
     for (const auto& [path, permissions] : entries) {
         text.append(word)
             .append(" ")
-            .append(octal(permissions))
+            .append(octal_text(permissions))
             .append(" ")
             .append(quote_path(path))
             .append("\n");
@@ -51,6 +43,14 @@ void add_lines(std::string& text,
 }
 
 }  // namespace
+
+std::string octal_text(unsigned permissions) {
+    std::string text(4, '0');
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        text[text.size() - 1 - i] = static_cast<char>('0' + ((permissions >> (3 * i)) & 7U));
+    }
+    return text;
+}
 
 bool is_odd_folder_mode(unsigned permissions) noexcept {
     constexpr unsigned kOwners = 0700;
@@ -120,7 +120,7 @@ Attributes Attributes::parse(std::string_view text) {
 std::string Attributes::encode() const {
     std::string text;
     if (file_permissions_ != kUsualFile) {
-        text = "files " + octal(file_permissions_) + "\n";
+        text = "files " + octal_text(file_permissions_) + "\n";
     }
     add_lines(text, "file", files_);
     add_lines(text, "empty", empty_folders_);

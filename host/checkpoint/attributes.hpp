@@ -54,6 +54,9 @@ class Attributes {
     std::map<std::string, unsigned> odd_folders_;
 };
 
+/// Mode bits as four octal digits.
+[[nodiscard]] std::string octal_text(unsigned permissions);
+
 /// A folder whose owner may not use it freely, or with more than the usual bits: its mode is kept.
 [[nodiscard]] bool is_odd_folder_mode(unsigned permissions) noexcept;
 

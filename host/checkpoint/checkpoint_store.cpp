@@ -25,14 +25,6 @@ Error no_checkpoint(const Error& cause, std::string_view what) {
                     : Error(Errc::no_checkpoint, std::string(what) + ": " + cause.message());
 }
 
-std::string octal(unsigned permissions) {
-    std::string text(4, '0');
-    for (std::size_t i = 0; i < text.size(); ++i) {
-        text[text.size() - 1 - i] = static_cast<char>('0' + ((permissions >> (3 * i)) & 7U));
-    }
-    return text;
-}
-
 bool is_usual(unsigned permissions) {
     return permissions == 0644 || permissions == 0755;
 }
@@ -150,7 +142,7 @@ Result<> CheckpointStore::Impl::record_edit_of(const std::string& path,
     if (now) {
         file = TreeFile{now->tree_mode(), GitObjects::id_of(GitType::blob, now->content)};
         if (!is_usual(now->permissions)) {
-            record.modes.push_back(octal(now->permissions) + " " + quote_path(path));
+            record.modes.push_back(octal_text(now->permissions) + " " + quote_path(path));
         }
     }
     auto noted = attributes_after(path, file, now ? now->permissions : 0);
@@ -242,7 +234,7 @@ Result<Checkpoint> CheckpointStore::Impl::take(std::string_view kind,
     record.base_sha256 = base;
     record.intended_sha256 = std::string(intended);
     if (*now && !is_usual((*now)->permissions)) {
-        record.modes.push_back(octal((*now)->permissions) + " " + quote_path(path.str()));
+        record.modes.push_back(octal_text((*now)->permissions) + " " + quote_path(path.str()));
     }
     auto made = commit_checkpoint(std::move(record), {});
     if (made) {

@@ -40,6 +40,7 @@ struct CheckpointReason {
     std::string tool;
     std::string turn;
     std::string promotion;
+    std::string restores{};  ///< of a restore: the checkpoint whose content is wanted, "c-12"
 };
 
 /// A checkpoint as listed.
@@ -53,7 +54,6 @@ struct Checkpoint {
     std::string file;  ///< the file about to change, or ""
     std::string base_sha256;      ///< of the file as it was, "" = it did not exist
     std::string intended_sha256;  ///< of what is about to be written, or ""
-    std::string restores;         ///< of a restore: the checkpoint whose content was wanted, or ""
     std::string
         written_commit;  ///< commit that holds what the write left, or "" when nothing was written
     std::vector<std::string> skipped;  ///< names found on disk that are not stored, with the reason
@@ -112,9 +112,9 @@ class CheckpointStore {
                                         std::string_view expected_sha256,
                                         std::string_view intended_sha256,
                                         const CheckpointReason& why);
-    /// The checkpoint before everything is put back as `from` holds it: the owner's edits first,
-    /// then one of kind "restore". Errors: no_checkpoint.
-    Result<Checkpoint> begin_restore(const Checkpoint& from, const CheckpointReason& why);
+    /// The checkpoint before everything is put back as another one holds it: the owner's edits
+    /// first, then one of kind "restore". Errors: no_checkpoint.
+    Result<Checkpoint> begin_restore(const CheckpointReason& why);
     /// Commits what that restore left: these files (nullopt = gone; raw paths) and attributes.
     /// Durable when it returns. Errors: no_checkpoint.
     Result<> finish_restore(const Checkpoint& before,
@@ -147,6 +147,8 @@ class CheckpointStore {
                                                           const DeskPath& path) const;
     /// Everything that the checkpoint holds, by raw path. Errors: not_found, corrupt.
     [[nodiscard]] Result<StoredTree> tree(const Checkpoint& checkpoint) const;
+    /// The same of the newest commit, without the tree's id. Thread: [desk].
+    [[nodiscard]] StoredTree head_tree() const;
     /// The desk's files as they are on disk now, read anew; `contents` gets their content, when
     /// given. Errors: io, busy.
     [[nodiscard]] Result<StoredTree> tree_on_disk(

@@ -91,7 +91,7 @@ void read_trailer(CommitRecord& record, std::string_view key, std::string_view v
     } else if (key == "Written") {
         record.written = id_number(value);
     } else if (key == "Restores") {
-        record.restores = id_number(value);
+        text(record.why.restores);
     } else if (key == "Kind") {
         text(record.kind);
     } else if (key == "Reason") {
@@ -251,9 +251,7 @@ std::string CommitRecord::encode() const {
         add(bytes, "Written", id_text(written));
     }
     add(bytes, "Kind", kind);
-    if (restores != 0) {
-        add(bytes, "Restores", id_text(restores));
-    }
+    add(bytes, "Restores", why.restores);
     add(bytes, "Reason", why.reason);
     add(bytes, "Call", why.call);
     add(bytes, "Tool", why.tool);
@@ -306,7 +304,6 @@ Checkpoint CommitRecord::to_checkpoint() const {
     checkpoint.at = at;
     checkpoint.why = why;
     checkpoint.kind = kind;
-    checkpoint.restores = restores != 0 ? id_text(restores) : "";
     checkpoint.file = file;
     checkpoint.base_sha256 = base_sha256.value_or("");
     checkpoint.intended_sha256 = intended_sha256.value_or("");

@@ -25,7 +25,6 @@ struct CommitRecord {
     std::uint64_t number = 0;  ///< of `Checkpoint: c-<n>`; 0 = not a checkpoint
     std::uint64_t written =
         0;  ///< of `Written: c-<n>`: this commit holds what that checkpoint's write left
-    std::uint64_t restores = 0;  ///< of `Restores: c-<n>`: what a restore wanted back; 0 = none
     std::string kind;
     CheckpointReason why;
     std::string file;                            ///< raw path

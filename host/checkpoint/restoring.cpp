@@ -15,9 +15,8 @@ Error no_checkpoint(const Error& cause, std::string_view what) {
 
 }  // namespace
 
-Result<Checkpoint> CheckpointStore::begin_restore(const Checkpoint& from,
-                                                  const CheckpointReason& why) {
-    const std::string doing = "checkpoint before restoring " + from.id;
+Result<Checkpoint> CheckpointStore::begin_restore(const CheckpointReason& why) {
+    const std::string doing = "checkpoint before restoring " + why.restores;
     if (auto edits = impl_->record_edits(); !edits) {
         return no_checkpoint(edits.error(), doing);
     }
@@ -25,7 +24,6 @@ Result<Checkpoint> CheckpointStore::begin_restore(const Checkpoint& from,
     record.subject = why.reason;
     record.kind = "restore";
     record.why = why;
-    record.restores = from.number;
     auto made = impl_->commit_checkpoint(std::move(record), {});
     return made ? made : no_checkpoint(made.error(), doing);
 }
@@ -51,6 +49,7 @@ Result<> CheckpointStore::finish_restore(
     record.written = before.number;
     record.why = before.why;
     record.why.reason.clear();
+    record.why.restores.clear();
     record.skipped = impl_->skipped;
     auto made = impl_->commit(std::move(record), changes);
     if (!made) {

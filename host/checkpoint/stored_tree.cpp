@@ -56,6 +56,10 @@ Result<StoredTree> CheckpointStore::tree(const Checkpoint& checkpoint) const {
     return tree ? std::move(tree) : tree.error().during(doing);
 }
 
+StoredTree CheckpointStore::head_tree() const {
+    return stored_tree_of(impl_->tree.files(), impl_->attributes);
+}
+
 Result<StoredTree> CheckpointStore::tree_on_disk(
     std::map<std::string, std::string>* contents) const {
     FileScan scan(impl_->os, impl_->desk_dir);
@@ -69,7 +73,9 @@ Result<StoredTree> CheckpointStore::tree_on_disk(
         return found.error().during("read the desk's files");
     }
     Attributes attributes = found->attributes();
-    return stored_tree_of(found->files, std::move(attributes));
+    StoredTree tree = stored_tree_of(found->files, std::move(attributes));
+    tree.skipped = std::move(found->skipped);
+    return tree;
 }
 
 }  // namespace daybook

@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "host/checkpoint/attributes.hpp"
 #include "host/checkpoint/folder_tree.hpp"
@@ -22,6 +23,7 @@ struct StoredFile {
 struct StoredTree {
     std::map<std::string, StoredFile> files;  ///< raw paths
     Attributes attributes;                    ///< as stored, to be stored again
+    std::vector<std::string> skipped;         ///< of files on disk: what no checkpoint holds
     GitId id;                                 ///< of git's tree, `.daybook/` included
 
     [[nodiscard]] const std::map<std::string, unsigned>& empty_folders() const {

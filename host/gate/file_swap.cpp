@@ -1,6 +1,7 @@
 #include "host/gate/file_swap.hpp"
 
 #include <sys/stat.h>
+#include <thread>
 #include <unistd.h>
 #include <utility>
 
@@ -205,9 +206,58 @@ Result<> FileSwap::swap_back(const DeskPath& path,
         doing(path) + ": the file is saved again and again; a version stays beside it as " + name);
 }
 
+/// Whoever opens the file for writing now waits until this is over, and then writes to the old one,
+/// which the trash watches. Where the system offers no leases nobody is held.
+Result<std::optional<FileSwap::Held>> FileSwap::hold(const DeskPath& path) {
+    constexpr int kAttempts = 50;
+    if (trash_ == nullptr) {
+        return std::optional<Held>();
+    }
+    for (int attempt = 0; attempt < kAttempts; ++attempt) {
+        auto fd = os_.open_beneath(desk_dir_, path.str(), OpenMode::read);
+        if (!fd) {
+            return fd.error().code() == Errc::not_found
+                       ? Result<std::optional<Held>>(owner_was_there(path))
+                       : fd.error().during(doing(path));
+        }
+        FileLease lease = FileLease::take(fd->get());
+        if (lease.state() != FileLease::State::open_for_writing) {
+            return std::optional<Held>(Held{std::move(*fd), std::move(lease)});
+        }
+        std::this_thread::yield();  // a save takes an instant
+    }
+    return Error(Errc::busy,
+                 doing(path) +
+                     ": somebody has the file open for writing; close it there, or try "
+                     "again");
+}
+
+void FileSwap::retire(const DeskPath& path,
+                      std::string_view sha256,
+                      std::size_t bytes,
+                      std::string_view checkpoint,
+                      bool replaced) {
+    const std::string name = temporary_name(path);
+    if (trash_ != nullptr) {
+        TrashEntry entry;
+        entry.kind = replaced ? TrashEntry::Kind::replaced : TrashEntry::Kind::removed;
+        entry.path = path.str();
+        entry.checkpoint = std::string(checkpoint);
+        entry.sha256 = std::string(sha256);
+        entry.bytes = bytes;
+        if (trash_->take_in(desk_ + "/" + name, std::move(entry))) {
+            return;
+        }
+    }
+    // What stays behind when this fails is what the checkpoint holds; the next write or start
+    // removes it.
+    const Result<> ignored = os_.remove(desk_dir_, name);
+}
+
 Result<> FileSwap::replace(const DeskPath& path,
                            std::string_view expected,
-                           std::string_view content) {
+                           std::string_view content,
+                           std::string_view checkpoint) {
     auto target = target_status(path);
     if (!target) {
         return target.error();
@@ -225,6 +275,11 @@ Result<> FileSwap::replace(const DeskPath& path,
         return ours.error();
     }
     const std::string name = temporary_name(path);
+    auto base = expected.empty() ? Result<std::optional<Held>>(std::nullopt) : hold(path);
+    if (!base) {
+        const Result<> ignored = os_.remove(desk_dir_, name);
+        return base.error();
+    }
     const Result<> moved = expected.empty() ? os_.rename_new(desk_dir_, name, path.str())
                                             : os_.exchange(desk_dir_, name, path.str());
     if (!moved) {
@@ -246,14 +301,14 @@ Result<> FileSwap::replace(const DeskPath& path,
         auto back = swap_back(path, std::move(*ours), content, std::move(*out));
         return back ? Result<>(owner_was_there(path)) : back;
     }
-    // What stays behind when this fails is what the checkpoint holds; the next write or start
-    // removes it.
-    const Result<> ignored = os_.remove(desk_dir_, name);
+    retire(path, expected, out->content->size(), checkpoint, true);
     auto synced = sync_folder(path);
     return synced ? synced : synced.error().during(doing(path));
 }
 
-Result<> FileSwap::remove(const DeskPath& path, std::string_view expected) {
+Result<> FileSwap::remove(const DeskPath& path,
+                          std::string_view expected,
+                          std::string_view checkpoint) {
     auto target = target_status(path);
     if (!target) {
         return target.error();
@@ -279,7 +334,7 @@ Result<> FileSwap::remove(const DeskPath& path, std::string_view expected) {
         }
         return back ? Result<>(owner_was_there(path)) : back.error().during("remove " + path.str());
     }
-    const Result<> ignored = os_.remove(desk_dir_, name);
+    retire(path, expected, out->content->size(), checkpoint, false);
     auto synced = sync_folder(path);
     return synced ? synced : synced.error().during("remove " + path.str());
 }

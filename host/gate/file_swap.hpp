@@ -14,23 +14,33 @@
 
 #include <daybook/result.hpp>
 
+#include "host/gate/trash.hpp"
 #include "host/os/desk_path.hpp"
+#include "host/os/file_lease.hpp"
 #include "host/os/os.hpp"
 
 namespace daybook {
 
 class FileSwap {
   public:
-    /// Both are borrowed and outlive this.
-    FileSwap(Os& os, int desk_dir) : os_(os), desk_dir_(desk_dir) {}
+    /// All are borrowed and outlive this. With a trash what is replaced goes there, and is looked
+    /// at again later; `desk` is the desk's folder beneath the trash's root.
+    FileSwap(Os& os, int desk_dir, Trash* trash = nullptr, std::string desk = "")
+        : os_(os), desk_dir_(desk_dir), trash_(trash), desk_(std::move(desk)) {}
 
     /// Replaces a file whose content has the hash `expected` ("" = makes a new one). Makes missing
     /// folders. Mode, owner and group of the file are kept as far as the system allows it. Errors:
     /// conflict (the owner was there; the file is the owner's), refused (a link or another kind of
-    /// file), full, io.
-    Result<> replace(const DeskPath& path, std::string_view expected, std::string_view content);
+    /// file), full, io,
+    /// busy (somebody has it open for writing). `checkpoint` is the one before it.
+    Result<> replace(const DeskPath& path,
+                     std::string_view expected,
+                     std::string_view content,
+                     std::string_view checkpoint = "");
     /// Removes a file whose content has that hash. Errors: conflict, refused, not_found, io.
-    Result<> remove(const DeskPath& path, std::string_view expected);
+    Result<> remove(const DeskPath& path,
+                    std::string_view expected,
+                    std::string_view checkpoint = "");
 
     /// What the owner had saved and then replaced while the two of us were at the same file; read
     /// before it was removed. Empties the list.
@@ -90,11 +100,24 @@ class FileSwap {
                        Written ours,
                        std::string_view content,
                        CameOut theirs);
+    struct Held {
+        UniqueFd fd;
+        FileLease lease;
+    };
+    Result<std::optional<Held>> hold(const DeskPath& path);
+    /// The temporary file, whose content has that hash, goes into the trash, or for good.
+    void retire(const DeskPath& path,
+                std::string_view sha256,
+                std::size_t bytes,
+                std::string_view checkpoint,
+                bool replaced);
     Result<> sync(int fd);
     Result<> sync_folder(const DeskPath& path);
 
     Os& os_;
     int desk_dir_;
+    Trash* trash_;
+    std::string desk_;
     std::optional<std::string> sync_failure_;
     std::vector<std::string> superseded_;
 };

@@ -148,12 +148,12 @@ Result<WriteReceipt> WriteGate::restore_file(const Checkpoint& from,
     if (auto settled = settle_leftover(path, false); !settled) {
         return settled.error().during(doing);
     }
-    CheckpointReason why{doing, context.call, context.tool, context.turn, ""};
+    CheckpointReason why{doing, context.call, context.tool, context.turn, "", from.id};
     auto checkpoint = checkpoints_.take_for_restore(path, planned.base_sha256, planned.sha256, why);
     if (!checkpoint) {
         return checkpoint.error();
     }
-    if (auto done = put(path, planned.base_sha256, *then); !done) {
+    if (auto done = put(path, planned.base_sha256, *then, checkpoint->id); !done) {
         if (auto edits = checkpoints_.record_owner_edits(); !edits) {
             return done.error().during(doing + "; the version on disk is not kept, " +
                                        edits.error().message());
@@ -179,6 +179,7 @@ Result<WriteReceipt> WriteGate::restore_file(const Checkpoint& from,
 }
 
 Result<> WriteGate::note_owner_edits(const WriteContext& context) {
+    last_restore_.clear();
     auto edits = checkpoints_.record_owner_edits();
     if (!edits) {
         return edits.error();

@@ -17,6 +17,14 @@ std::int64_t nanoseconds(const timespec& time) {
 }  // namespace
 
 Result<> WriteGate::recover() {
+    if (trash_) {
+        if (auto opened = trash_->open(); !opened) {
+            return opened;
+        }
+    }
+    if (auto done = recover_restore(); !done) {
+        return done.error().during("carry on a restore");
+    }
     if (auto done = recover_journal(); !done) {
         return done;
     }

@@ -91,14 +91,17 @@ WriteGate::WriteGate(Os& os,
                      int desk_dir,
                      std::string desk,
                      CheckpointStore& checkpoints,
-                     Journal& journal)
+                     Journal& journal,
+                     std::optional<DeskPlaces> places)
     : os_(os),
       clock_(clock),
       desk_dir_(desk_dir),
       desk_(std::move(desk)),
       checkpoints_(checkpoints),
       journal_(journal),
-      swap_(os, desk_dir) {}
+      places_(std::move(places)),
+      trash_(places_ ? std::make_unique<Trash>(os, clock, *places_) : nullptr),
+      swap_(os, desk_dir, trash_.get(), places_ ? places_->desk : "") {}
 
 std::optional<std::string> WriteGate::read_only_reason() const {
     if (read_only_) {
@@ -196,9 +199,12 @@ std::optional<WriteGate::Refusal> WriteGate::check_base(
         return conflict("never shown to this turn: read it first");
     }
     if (*base != current) {
-        return conflict("the file changed since it was shown to this turn (shown " +
-                            short_hash(*base) + ", now " + short_hash(current) + ")",
-                        true);
+        return conflict(
+            "the file changed since it was shown to this turn (shown " + short_hash(*base) +
+                ", now " + short_hash(current) + ")" +
+                (last_restore_.empty() ? ""
+                                       : "; the owner restored " + last_restore_ + " meanwhile"),
+            true);
     }
     if (is_append || !before || (is_owners && !request.base_sha256.empty())) {
         return std::nullopt;
@@ -348,8 +354,10 @@ void WriteGate::keep_superseded(const DeskPath& path) {
 
 Result<> WriteGate::put(const DeskPath& path,
                         std::string_view expected,
-                        const std::optional<std::string>& content) {
-    auto done = content ? swap_.replace(path, expected, *content) : swap_.remove(path, expected);
+                        const std::optional<std::string>& content,
+                        const std::string& checkpoint) {
+    auto done = content ? swap_.replace(path, expected, *content, checkpoint)
+                        : swap_.remove(path, expected, checkpoint);
     keep_superseded(path);
     return done;
 }
@@ -446,14 +454,19 @@ Result<WriteReceipt> WriteGate::write(Leash& leash,
         return refuse(context, request, told);
     }
     const Planned& planned = std::get<Planned>(plan_or_refusal);
-    if (auto settled = settle_leftover(request.path, false); !settled) {
+    auto settled = settle_leftover(request.path, false);
+    if (settled) {
+        settled = look_at_trash(false);
+    }
+    if (!settled) {
         return settled.error().during(doing(request.path));
     }
     CheckpointReason why{
         clean_reason(request.reason), context.call, context.tool, context.turn, ""};
     auto checkpoint = checkpoints_.take(request.path, planned.base_sha256, planned.sha256, why);
-    Result<> done = checkpoint ? put(request.path, planned.base_sha256, planned.content)
-                               : Result<>(checkpoint.error());
+    Result<> done = checkpoint
+                        ? put(request.path, planned.base_sha256, planned.content, checkpoint->id)
+                        : Result<>(checkpoint.error());
     if (!done) {
         if (done.error().code() == Errc::conflict) {
             return refuse(context,

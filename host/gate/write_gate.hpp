@@ -7,9 +7,12 @@
 // A refusal at 1 or 2 is journalled as write_refused. Thread: [desk].
 #pragma once
 
+#include <chrono>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -19,11 +22,16 @@
 #include "host/gate/file_lines.hpp"
 #include "host/gate/file_swap.hpp"
 #include "host/gate/leash.hpp"
+#include "host/gate/restore_report.hpp"
 #include "host/gate/shown_files.hpp"
+#include "host/gate/trash.hpp"
+#include "host/gate/tree_restore.hpp"
 #include "host/journal/journal.hpp"
 #include "host/os/os.hpp"
 
 namespace daybook {
+
+struct RestoreIntent;
 
 struct WriteRequest {
     DeskPath path;
@@ -54,13 +62,15 @@ struct WriteContext {
 
 class WriteGate {
   public:
-    /// Everything is borrowed and outlives the gate. `desk_dir` is the desk's folder.
+    /// Everything is borrowed and outlives the gate. `desk_dir` is the desk's folder. Without
+    /// `places` there is no trash, and restore_all() is unsupported.
     WriteGate(Os& os,
               const Clock& clock,
               int desk_dir,
               std::string desk,
               CheckpointStore& checkpoints,
-              Journal& journal);
+              Journal& journal,
+              std::optional<DeskPlaces> places = {});
 
     /// Completes what a crash left between write and journal, and removes temporary files. Call
     /// once, before the first write. Errors: io, no_checkpoint.
@@ -103,6 +113,22 @@ class WriteGate {
                                       const DeskPath& path,
                                       const WriteContext& context);
 
+    /// The owner's: puts everything back as the checkpoint holds it, taking a checkpoint first.
+    /// All or nothing also across a crash, less the files that somebody else changes meanwhile:
+    /// those are listed. When all is like that already nothing is done. Errors: unsupported,
+    /// no_checkpoint, corrupt, full, io (the next start carries on what has begun).
+    Result<RestoreReport> restore_all(const Checkpoint& from, const WriteContext& context);
+
+    /// Saves that reached a file after a write had replaced it become checkpoints of their own;
+    /// replaced files that are old enough go. Call before a write and now and then. Errors:
+    /// no_checkpoint, io.
+    Result<> tend_trash(std::chrono::seconds age = Trash::kKept);
+    [[nodiscard]] bool trash_is_due() const;
+    /// Removes for good what restores took away. Errors: io.
+    Result<Trash::Emptied> empty_trash();
+    /// What the owner must be told, each once; empties the list.
+    [[nodiscard]] std::vector<std::string> take_notices() { return std::exchange(notices_, {}); }
+
     /// False after a failed sync: every write is refused until the next start, with the reason.
     [[nodiscard]] std::optional<std::string> read_only_reason() const;
 
@@ -137,7 +163,8 @@ class WriteGate {
                                                     std::string_view verb = "write");
     Result<> put(const DeskPath& path,
                  std::string_view expected,
-                 const std::optional<std::string>& content);
+                 const std::optional<std::string>& content,
+                 const std::string& checkpoint);
     Result<WriteReceipt> finish(const DeskPath& path,
                                 const Checkpoint& checkpoint,
                                 const Planned& planned,
@@ -157,6 +184,21 @@ class WriteGate {
                     std::string_view refused_content,
                     const Error& conflict);
     void keep_superseded(const DeskPath& path);
+    Result<> look_at_trash(bool all);
+    Result<> keep_late(const Trash::Late& late);
+    Result<RestoreReport> carry_out(const Checkpoint& checkpoint,
+                                    const Checkpoint& from,
+                                    const RestoreIntent& intent,
+                                    bool is_new);
+    Result<RestoreReport> settle_restore(const Checkpoint& checkpoint,
+                                         const StoredTree& now,
+                                         const StoredTree& then,
+                                         const TreeRestore::Outcome& outcome);
+    Result<> journal_restore(const Checkpoint& checkpoint,
+                             const Checkpoint& from,
+                             const RestoreIntent& intent,
+                             RestoreReport& report);
+    Result<> recover_restore();
     Result<> recover_journal();
     Result<> recover_folder(const std::string& folder, int depth);
     Result<std::optional<Checkpoint>> last_announced(const DeskPath& path) const;
@@ -169,8 +211,12 @@ class WriteGate {
     std::string desk_;
     CheckpointStore& checkpoints_;
     Journal& journal_;
+    std::optional<DeskPlaces> places_;
+    std::unique_ptr<Trash> trash_;  ///< exactly when there are places
     FileSwap swap_;
     std::optional<std::string> read_only_;
+    std::string last_restore_;  ///< "c-12", of this run of the host; for messages
+    std::vector<std::string> notices_;
 };
 
 }  // namespace daybook

@@ -113,12 +113,16 @@ Result<DeskStores> DeskStores::open(const DeskServices& services, const DeskConf
         return checkpoints.error();
     }
     stores.checkpoints = std::move(*checkpoints);
-    stores.gate = std::make_unique<WriteGate>(os,
-                                              services.clock,
-                                              stores.desk_dir.get(),
-                                              config.name,
-                                              *stores.checkpoints,
-                                              *stores.journal);
+    stores.gate =
+        std::make_unique<WriteGate>(os,
+                                    services.clock,
+                                    stores.desk_dir.get(),
+                                    config.name,
+                                    *stores.checkpoints,
+                                    *stores.journal,
+                                    DeskPlaces{stores.home.get(),
+                                               "workspace/" + config.name,
+                                               "workspace/.checkpoints/" + config.name + ".git"});
     if (auto recovered = stores.gate->recover(); !recovered) {
         return recovered.error().during("recover the desk's files");
     }

@@ -21,6 +21,7 @@ inline DeskDate day_of_desk() {
 }
 
 struct GatedDesk : Desk {
+    UniqueFd root;
     std::unique_ptr<Journal> journal;
     std::unique_ptr<WriteGate> gate;
     TurnAllowance allowance = TurnAllowance::of(TurnKind::owner_call, day_of_desk());
@@ -50,8 +51,13 @@ struct GatedDesk : Desk {
             return opened.error();
         }
         journal = std::move(*opened);
-        gate = std::make_unique<WriteGate>(through, clock, dir.get(), "main", *store, *journal);
+        root = std::move(*state);
+        gate = std::make_unique<WriteGate>(
+            through, clock, dir.get(), "main", *store, *journal, places());
         return gate->recover();
+    }
+    [[nodiscard]] DeskPlaces places() const {
+        return {root.get(), "workspace/main", "workspace/.checkpoints/main.git"};
     }
     void stop() {
         gate.reset();
