@@ -209,6 +209,7 @@ void read_host(const TomlNode& table, HostConfig& out, Problems& problems) {
                         "model_timeout",
                         "cancel_grace",
                         "runner_idle",
+                        "scratch_max",
                         "queue_limit",
                         "replay_start"});
     std::string isolation(name_of(out.isolation));
@@ -227,6 +228,7 @@ void read_host(const TomlNode& table, HostConfig& out, Problems& problems) {
     using std::chrono::milliseconds;
     using std::chrono::seconds;
     reader.size("min_free", out.min_free_bytes);
+    reader.size("scratch_max", out.scratch_max_bytes);
     reader.duration("stop_grace", seconds(0), out.stop_grace);
     reader.duration("call_timeout", milliseconds(1), out.call_timeout);
     reader.duration("model_timeout", milliseconds(1), out.model_timeout);

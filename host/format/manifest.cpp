@@ -180,6 +180,36 @@ Result<ToolManifest> tool_of(const Json& json, const std::vector<std::string>& w
     return tool;
 }
 
+/// Which tools of others it may call, and which calls it offers the host outside of turns.
+Result<> add_calls_and_offers(Manifest& manifest) {
+    const Json& calls = manifest.json["calls"];
+    if (!calls.is_null() && (!calls.is_array() || calls.items().size() > kMaxTools)) {
+        return wrong("manifest, calls", "expected a list of at most 256 names of tools");
+    }
+    for (const Json& name : calls.items()) {
+        if (!is_name(name.as_string(), false)) {
+            return wrong("manifest, calls", "a tool's name is [a-z][a-z0-9_]{0,63}");
+        }
+        manifest.calls.push_back(name.as_string());
+    }
+    const Json& offers = manifest.json["offers"];
+    if (!offers.is_null() && !offers.is_array()) {
+        return wrong("manifest, offers", "expected a list of maintain and health");
+    }
+    for (const Json& offer : offers.items()) {
+        if (offer.as_string() == "maintain") {
+            manifest.maintains = true;
+        } else if (offer.as_string() == "health") {
+            manifest.tells_health = true;
+        } else {
+            return Error(Errc::unsupported,
+                         "manifest, offers: " + printable(offer.dump(), 80) +
+                             " is not known to this host; upgrade daybook");
+        }
+    }
+    return {};
+}
+
 Result<> add_tools(Manifest& manifest) {
     const Json& list = manifest.json["tools"];
     if (list.items().size() > kMaxTools) {
@@ -292,6 +322,9 @@ Result<Manifest> Manifest::parse(std::string_view text) {
         return wants.error();
     }
     manifest.wants = std::move(*wants);
+    if (auto added = add_calls_and_offers(manifest); !added) {
+        return added.error();
+    }
     if (auto tools = add_tools(manifest); !tools) {
         return tools.error();
     }

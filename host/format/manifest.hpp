@@ -49,6 +49,9 @@ struct Manifest {
     std::uint32_t min_host_minor = 0;
     std::string profile = "pure";
     std::vector<std::string> wants;  ///< ids of groups
+    std::vector<std::string> calls;  ///< tools of other plugins that it may call
+    bool maintains = false;          ///< offers the call maintain
+    bool tells_health = false;       ///< offers the call health
     std::vector<ToolManifest> tools;
     std::vector<std::string> models;
     std::vector<SkillManifest> skills;

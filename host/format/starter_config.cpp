@@ -53,6 +53,7 @@ log_level = "info"          # debug, info, warn, error
 # model_timeout = "5m"      # a model turn's default deadline
 # stop_grace = "60s"        # how long a running turn may go on after `stop`
 # runner_idle = "60s"       # a plugin's process ends after being idle for so long
+# scratch_max = "2GiB"      # a plugin's index for one desk may grow to this
 # queue_limit = 256         # triggers that may wait for one desk
 )";
 

@@ -13,6 +13,7 @@ namespace {
 constexpr std::int64_t kBytesOfCall = static_cast<std::int64_t>(kMaxOtherFile);
 constexpr int kWritesOfCall = 8;
 constexpr int kNestedCallsOfCall = 16;
+constexpr int kTriggersOfCall = 8;
 
 constexpr std::array<std::pair<unsigned, std::string_view>, 3> kOperationNames = {
     {{kAppend, "append"}, {kReplace, "replace"}, {kEdit, "edit"}}};
@@ -123,6 +124,7 @@ Json Leash::to_json(SteadyTime now) const {
     json.set("bytes", bytes_left);
     json.set("writes", writes_left);
     json.set("calls", calls_left);
+    json.set("triggers", triggers_left);
     json.set("deadline_ms", std::max<std::int64_t>(0, left.count()));
     return json;
 }
@@ -141,6 +143,7 @@ Result<Leash> derive_leash(const TurnAllowance& allowance,
     leash.tool = tool.name;
     leash.groups = groups_of_tool(tool, plugin_groups) & allowance.groups();
     leash.calls_left = kNestedCallsOfCall;
+    leash.triggers_left = (leash.groups & kTriggers) != 0 ? kTriggersOfCall : 0;
     leash.deadline = deadline;
     if (!tool.writes) {
         return leash;
@@ -198,6 +201,7 @@ Result<Leash> attenuate(Leash& parent, Leash wanted) {
     wanted.groups &= parent.groups;
     wanted.bytes_left = std::min(wanted.bytes_left, parent.bytes_left);
     wanted.writes_left = std::min(wanted.writes_left, parent.writes_left);
+    wanted.triggers_left = std::min(wanted.triggers_left, parent.triggers_left);
     wanted.deadline = std::min(wanted.deadline, parent.deadline);
     wanted.depth = parent.depth + 1;
     wanted.parent = &parent;
@@ -234,6 +238,20 @@ void charge_write(Leash& leash, std::size_t bytes) {
         at->bytes_left -= static_cast<std::int64_t>(bytes);
         --at->writes_left;
     }
+}
+
+Result<> charge_trigger(Leash& leash) {
+    for (const Leash* at = &leash; at != nullptr; at = at->parent) {
+        if (at->triggers_left <= 0) {
+            return Error(Errc::refused,
+                         "hand over a trigger: the leash of " + at->tool + " allows no more, " +
+                             std::to_string(kTriggersOfCall) + " a call");
+        }
+    }
+    for (Leash* at = &leash; at != nullptr; at = at->parent) {
+        --at->triggers_left;
+    }
+    return {};
 }
 
 Result<> check_group(const Leash& leash, Group group, SteadyTime now) {

@@ -103,7 +103,8 @@ struct Leash {
     unsigned groups = 0;
     std::int64_t bytes_left = 0;  ///< bytes that may still be written
     int writes_left = 0;
-    int calls_left = 0;  ///< nested tool calls
+    int calls_left = 0;     ///< nested tool calls
+    int triggers_left = 0;  ///< triggers it may hand to the desk
     SteadyTime deadline{};
     int depth = 1;            ///< 1 = called by the model or the owner; at most kMaxCallDepth
     Leash* parent = nullptr;  ///< budgets are charged along the chain
@@ -141,6 +142,8 @@ Result<> check_write(const Leash& leash,
                      SteadyTime now);
 /// Charges a write along the chain.
 void charge_write(Leash& leash, std::size_t bytes);
+/// May this call hand the desk one more trigger? Charges it along the chain. Errors: refused.
+Result<> charge_trigger(Leash& leash);
 /// May this call use a verb of the group? Errors: refused, deadline.
 Result<> check_group(const Leash& leash, Group group, SteadyTime now);
 

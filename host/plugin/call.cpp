@@ -16,6 +16,7 @@ using channel::Message;
 using channel::MessageType;
 
 constexpr std::chrono::milliseconds kCancelPoll{50};
+constexpr std::chrono::milliseconds kInspectPoll{250};
 constexpr std::chrono::seconds kKillWait{5};
 constexpr int kMostAttempts = 3;
 constexpr std::size_t kMostVerbArguments = 16;
@@ -71,6 +72,7 @@ class CallInFlight {
     CallOutcome wait(std::chrono::milliseconds cancel_grace);
     void abandon();
     Result<> begin();
+    bool look_well();
     void end_early(Errc code, const std::string& why, std::chrono::milliseconds cancel_grace);
     void take(const Message& message);
     void take_verb(const Message& message);
@@ -96,6 +98,7 @@ class CallInFlight {
     bool is_gone_ = false;       ///< its process has ended
     std::optional<Error> over_;  ///< deadline or cancel: why no verb is served any more
     std::size_t event_bytes_ = 0;
+    SteadyTime next_look_ = now() + kInspectPoll;
 };
 
 /// An exception of the host went through the wait: what the plugin does must not go on, and its
@@ -132,11 +135,12 @@ CallOutcome CallInFlight::wait(std::chrono::milliseconds cancel_grace) {
     }
     while (!settled_) {
         const bool may_cancel = static_cast<bool>(watch_.is_cancelled);
-        const SteadyTime until =
+        SteadyTime until =
             may_cancel ? std::min(leash_.deadline, now() + kCancelPoll) : leash_.deadline;
+        until = watch_.inspect ? std::min(until, next_look_) : until;
         inbox_.serve_until([&] { return settled_ || is_cancelled(); }, until);
-        if (settled_) {
-            break;
+        if (settled_ || !look_well()) {
+            continue;
         }
         if (is_cancelled()) {
             end_early(Errc::cancelled, "cancelled", cancel_grace);
@@ -191,6 +195,25 @@ Result<> CallInFlight::begin() {
     return now() < leash_.deadline
                ? Result<>(last)
                : Result<>(Error(Errc::deadline, what_ + ": no time left to start it"));
+}
+
+/// Asks the watch's inspection when it is time; false when that ended the call.
+bool CallInFlight::look_well() {
+    if (!watch_.inspect || now() < next_look_) {
+        return true;
+    }
+    next_look_ = now() + kInspectPoll;
+    auto well = watch_.inspect();
+    if (well) {
+        return true;
+    }
+    over_ = well.error().during(what_);
+    outcome_.ended = true;
+    runner_.kill(well.error());
+    if (!inbox_.serve_until([&] { return settled_; }, now() + kKillWait)) {
+        settle(*over_);
+    }
+    return false;
 }
 
 /// Past the deadline, or cancelled: asks for an end, waits for the grace, then ends the process.

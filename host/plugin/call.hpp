@@ -58,6 +58,8 @@ struct CallWatch {
     std::function<void(const std::string&)> on_progress;  ///< may be empty
     std::function<bool()>
         is_cancelled;  ///< may be empty; looked at after every message and every 50 ms
+    /// May be empty; asked every 250 ms while the call is out. What it refuses ends the process.
+    std::function<Result<>()> inspect;
 };
 
 /// Runs the call on the runner and waits for its outcome in the inbox.

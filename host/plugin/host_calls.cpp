@@ -45,10 +45,13 @@ struct ServedGroup {
     std::string_view prefix;
     Group group;
 };
-constexpr std::array<ServedGroup, 4> kServed{{{"desk-files/1.", kDeskFiles},
+constexpr std::array<ServedGroup, 7> kServed{{{"desk-files/1.", kDeskFiles},
                                               {"clock/1.", kClock},
                                               {"tools/1.", kTools},
-                                              {"journal/1.", kJournal}}};
+                                              {"journal/1.", kJournal},
+                                              {"history/1.", kHistory},
+                                              {"scratch/1.", kScratch},
+                                              {"triggers/1.", kTriggers}}};
 
 }  // namespace
 
@@ -85,10 +88,14 @@ Result<std::string> HostCalls::serve(Leash& leash,
             }
             return context_.call_tool(leash, arguments[0], arguments[1], outcome);
         case kHistory:
+            return verbs::serve_history(call, arguments);
         case kScratch:
+            return verbs::serve_scratch(call, arguments);
+        case kTriggers:
+            outcome.external_effect = true;
+            return verbs::serve_triggers(call, arguments);
         case kHttp:
         case kProcess:
-        case kTriggers:
             break;
     }
     return verbs::not_served(verb);

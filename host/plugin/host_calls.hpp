@@ -1,5 +1,5 @@
-// Serves the verbs of desk-files/1, clock/1, tools/1 and journal/1, each checked against the call's
-// leash. Thread: [desk].
+// Serves the verbs of a call, each checked against the call's leash; a file a group (host_*.cpp).
+// Thread: [desk].
 #pragma once
 
 #include <functional>
@@ -11,6 +11,34 @@
 #include "host/plugin/call.hpp"
 
 namespace daybook {
+
+class ScratchFolder;
+
+/// A trigger that a plugin hands its desk. Never a message: words of the owner come from the owner.
+struct HandOver {
+    enum class Kind { fill, alert, job };
+    Kind kind = Kind::job;
+    std::string key;  ///< begins with the plugin's name
+    std::string name;
+    std::string text;
+    const Leash& leash;  ///< of the call that hands it over
+};
+
+/// The desk's past, for history/1 (turn/history_feed.hpp).
+class HistorySource {
+  public:
+    HistorySource() = default;
+    virtual ~HistorySource() = default;
+    HistorySource(const HistorySource&) = delete;
+    HistorySource& operator=(const HistorySource&) = delete;
+    HistorySource(HistorySource&&) = delete;
+    HistorySource& operator=(HistorySource&&) = delete;
+    /// One batch as JSON (sdk/include/daybook/ext/history.h). A cursor that means nothing here
+    /// begins anew and says so. Errors: io.
+    virtual Result<std::string> read(const std::string& cursor,
+                                     std::size_t max_records,
+                                     std::size_t max_bytes) = 0;
+};
 
 /// What the verbs of one turn work on. Borrowed; outlives the calls.
 struct VerbContext {
@@ -29,6 +57,12 @@ struct VerbContext {
     std::function<Result<std::string>(
         Leash& parent, const std::string& tool, const std::string& arguments, CallOutcome& outcome)>
         call_tool;
+    HistorySource* history = nullptr;  ///< null = not served
+    /// Durable when it returns, with the receipt. Errors: invalid, full, unavailable. Empty = not
+    /// served.
+    std::function<Result<Json>(const HandOver&)> hand_over = {};
+    /// The plugin's folder, null when its profile has none.
+    std::function<const ScratchFolder*(const std::string& plugin)> scratch_of = {};
 };
 
 /// The verbs of one call.

@@ -39,6 +39,9 @@ inline constexpr std::size_t kMaxKey = 200;
 
 Result<std::string> serve_files(const VerbCall& call, const Arguments& arguments);
 Result<std::string> serve_clock(const VerbCall& call, const Arguments& arguments);
+Result<std::string> serve_scratch(const VerbCall& call, const Arguments& arguments);
+Result<std::string> serve_history(const VerbCall& call, const Arguments& arguments);
+Result<std::string> serve_triggers(const VerbCall& call, const Arguments& arguments);
 Result<std::string> serve_journal(const VerbCall& call, const Arguments& arguments);
 
 }  // namespace daybook::verbs

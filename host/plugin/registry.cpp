@@ -21,7 +21,7 @@ namespace {
 namespace fs = std::filesystem;
 
 /// What this version's host calls serve.
-constexpr unsigned kServedGroups = kDeskFiles | kClock | kTools | kJournal;
+constexpr unsigned kServedGroups = kDeskFiles | kClock | kTools | kJournal | kScratch;
 
 std::string abi_text(std::uint32_t major, std::uint32_t minor) {
     return std::to_string(major) + "." + std::to_string(minor);
@@ -60,10 +60,11 @@ Result<> check_wants(PluginEntry& entry) {
         }
         entry.groups |= *group;
     }
-    if (entry.manifest.profile != "pure") {
+    if ((entry.manifest.profile == "scratch") != ((entry.groups & kScratch) != 0)) {
         return Error(Errc::refused,
-                     who + "wants the wall profile \"" + printable(entry.manifest.profile, 40) +
-                         "\"; this host serves \"pure\" only; use a later daybook");
+                     who +
+                         "profile \"scratch\" and the want daybook.scratch/1 belong together, and "
+                         "it has one of them only; correct its manifest");
     }
     return {};
 }

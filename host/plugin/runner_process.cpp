@@ -242,7 +242,13 @@ Result<> RunnerProcess::ensure_ready(SteadyTime deadline,
             impl.status.state == RunnerState::backoff) {
             guard.unlock();
             impl.warn_of_links();
+            const auto allowed =
+                impl.settings.before_start ? impl.settings.before_start() : Result<>();
             guard.lock();
+            if (!allowed) {
+                impl.status.reason = impl.who + ": " + allowed.error().message();
+                return Error(allowed.error().code(), impl.status.reason);
+            }
             impl.begin_start_locked(now);
         }
         guard.unlock();

@@ -61,6 +61,10 @@ struct RunnerSettings {
     std::chrono::seconds idle{60};
     std::chrono::milliseconds start_timeout{5000};
     std::chrono::milliseconds cancel_grace{2000};
+    std::filesystem::path scratch_dir;  ///< of profile scratch, else empty
+    std::uint64_t scratch_max_bytes = 0;
+    /// Before each start, on the desk's thread: what it refuses is not started. May be empty.
+    std::function<Result<>()> before_start;
     int landlock_cap = 0;  ///< 0 = what the kernel has; tests lower it
     bool breaker = true;
     RestartLimits restart{};  ///< back-off and breaker; tests make them small

@@ -128,12 +128,24 @@ SpawnRequest RunnerProcess::Impl::spawn_request(int channel_fd) const {
         request.arguments.insert(request.arguments.end(),
                                  {"--probe-file", settings.probe_file.string()});
     }
+    if (!settings.scratch_dir.empty()) {
+        request.arguments.insert(request.arguments.end(),
+                                 {"--scratch-dir",
+                                  settings.scratch_dir.string(),
+                                  "--scratch-max",
+                                  std::to_string(settings.scratch_max_bytes)});
+    }
     if (settings.landlock_cap > 0) {
         request.arguments.insert(request.arguments.end(),
                                  {"--landlock-cap", std::to_string(settings.landlock_cap)});
     }
     request.environment = {
         "PATH=/usr/bin:/bin", "LANG=C.UTF-8", "TZ=" + settings.zone, "MALLOC_ARENA_MAX=2"};
+    if (!settings.scratch_dir.empty()) {
+        // SQLite picks its folder for temporary files by access(), which the walls do not answer.
+        request.environment.push_back("TMPDIR=" + settings.scratch_dir.string());
+        request.environment.push_back("SQLITE_TMPDIR=" + settings.scratch_dir.string());
+    }
 #ifdef DAYBOOK_UNDER_SANITIZER
     request.environment.emplace_back("ASAN_OPTIONS=detect_leaks=0");
 #endif

@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include <daybook/daybook.h>
 #include <daybook/ext/draft/model.h>
 #include <daybook/ext/draft/skill.h>
 
@@ -237,7 +238,7 @@ Result<Json> descriptor_json(const daybook_plugin& plugin, const Json& note) {
              Json::array({static_cast<std::int64_t>(plugin.abi_major),
                           static_cast<std::int64_t>(plugin.abi_minor)}));
     json.set("min_host_minor", static_cast<std::int64_t>(plugin.min_host_minor));
-    for (const char* key : {"profile", "wants"}) {  // said by the manifest alone
+    for (const char* key : {"profile", "wants", "calls", "offers"}) {  // said by the manifest alone
         if (note.has(key)) {
             json.set(key, note[key]);
         }
@@ -249,6 +250,23 @@ Result<Json> descriptor_json(const daybook_plugin& plugin, const Json& note) {
         json.set("config_schema", note["config_schema"]);
     }
     return json;
+}
+
+/// What the manifest offers must be there, and nothing beside it.
+Result<> check_offers(const daybook_plugin& plugin, const Manifest& manifest) {
+    const auto* maintenance = plugin.get_extension == nullptr
+                                  ? nullptr
+                                  : static_cast<const daybook_maintenance*>(
+                                        plugin.get_extension(DAYBOOK_EXT_MAINTENANCE));
+    const bool maintains = DAYBOOK_HAS(daybook_maintenance, maintenance, maintain);
+    const bool tells_health = DAYBOOK_HAS(daybook_maintenance, maintenance, health);
+    if (maintains != manifest.maintains) {
+        return differs("offers, maintain", maintains, manifest.maintains);
+    }
+    if (tells_health != manifest.tells_health) {
+        return differs("offers, health", tells_health, manifest.tells_health);
+    }
+    return {};
 }
 
 }  // namespace
@@ -275,6 +293,9 @@ Result<std::string> check_descriptor(const daybook_plugin& descriptor, const Man
         if (auto same = compare_lists(key, (*json)[key], note[key]); !same) {
             return same.error();
         }
+    }
+    if (auto same = check_offers(descriptor, manifest); !same) {
+        return same.error();
     }
     return json->dump();
 }

@@ -4,8 +4,7 @@
 #include <string>
 #include <utility>
 
-#include <daybook/ext/draft/journal.h>
-#include <daybook/ext/draft/tools.h>
+#include <daybook/daybook.h>
 
 #include "host/runner/stub_parts.hpp"
 
@@ -141,13 +140,49 @@ daybook_status journal_append(daybook_call* call,
 }
 constexpr daybook_journal kJournal = {sizeof(daybook_journal), 0, &journal_append};
 
+// --- history/1, scratch/1, triggers/1 ---
+
+daybook_status history_read(daybook_call* call,
+                            daybook_str cursor,
+                            std::int64_t max_records,
+                            std::int64_t max_bytes,
+                            void* to,
+                            daybook_sink json) noexcept {
+    return relay(call,
+                 "history/1.read",
+                 {view(cursor), std::to_string(max_records), std::to_string(max_bytes)},
+                 to,
+                 json);
+}
+constexpr daybook_history kHistory = {sizeof(daybook_history), 0, &history_read};
+
+daybook_status scratch_folder(daybook_call* call, void* to, daybook_sink json) noexcept {
+    return relay(call, "scratch/1.folder", {}, to, json);
+}
+constexpr daybook_scratch kScratch = {sizeof(daybook_scratch), 0, &scratch_folder};
+
+daybook_status triggers_hand_over(daybook_call* call,
+                                  daybook_str kind,
+                                  daybook_str key,
+                                  daybook_str name,
+                                  daybook_str text,
+                                  void* to,
+                                  daybook_sink receipt) noexcept {
+    return relay(
+        call, "triggers/1.hand_over", {view(kind), view(key), view(name), view(text)}, to, receipt);
+}
+constexpr daybook_triggers kTriggers = {sizeof(daybook_triggers), 0, &triggers_hand_over};
+
 // NOLINTEND(readability-function-size)
 
-constexpr std::array<std::pair<std::string_view, const void*>, 4> kTables{{
+constexpr std::array<std::pair<std::string_view, const void*>, 7> kTables{{
     {DAYBOOK_EXT_DESK_FILES, &kDeskFiles},
     {DAYBOOK_EXT_CLOCK, &kClock},
     {DAYBOOK_EXT_TOOLS, &kTools},
     {DAYBOOK_EXT_JOURNAL, &kJournal},
+    {DAYBOOK_EXT_HISTORY, &kHistory},
+    {DAYBOOK_EXT_SCRATCH, &kScratch},
+    {DAYBOOK_EXT_TRIGGERS, &kTriggers},
 }};
 
 }  // namespace

@@ -1,6 +1,6 @@
-// Landlock: what the process may read. Debian 12's headers know the interface up to ABI 2 only, so
-// the constants are written here, as the kernel's documentation gives them (docs.kernel.org,
-// userspace-api/landlock).
+// Landlock: what the process may read, and for profile scratch where it may write. Debian 12's
+// headers know the interface up to ABI 2 only, so the constants are written here, as the kernel's
+// documentation gives them (docs.kernel.org, userspace-api/landlock).
 #include <algorithm>
 #include <cerrno>
 #include <cstdint>
@@ -25,6 +25,11 @@ constexpr int kRulePathBeneath = 1;
 
 constexpr std::uint64_t kReadFile = std::uint64_t{1} << 2U;
 constexpr std::uint64_t kReadDir = std::uint64_t{1} << 3U;
+// Write file, remove folder and file, make folder and file: what an index needs. No link, device,
+// socket or fifo, and no move between folders.
+constexpr std::uint64_t kChange = std::uint64_t{1} << 1U | std::uint64_t{1} << 4U |
+                                  std::uint64_t{1} << 5U | std::uint64_t{1} << 7U |
+                                  std::uint64_t{1} << 8U;
 // The rights of a file system by the ABI that brought them: 13 with ABI 1, then refer, truncate,
 // ioctl on devices.
 constexpr std::uint64_t kFsAbi1 = (std::uint64_t{1} << 13U) - 1;
@@ -93,6 +98,22 @@ Result<bool> grant_read(int ruleset, const std::string& path) {
     return true;
 }
 
+/// Lets the profile's scratch folder be changed. The host has made it; a link in its place is
+/// refused.
+Result<> grant_scratch(int ruleset, const Options& options, std::uint64_t handled) {
+    const std::string what = "grant writing below " + options.scratch_dir;
+    const UniqueFd fd(
+        ::open(options.scratch_dir.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+    if (!fd) {
+        return system_error(what, errno);
+    }
+    const PathBeneath rule{(kReadFile | kReadDir | kChange | kTruncate) & handled, fd.get()};
+    if (::syscall(kAddRule, ruleset, kRulePathBeneath, &rule, 0U) != 0) {
+        return system_error(what, errno);
+    }
+    return {};
+}
+
 Result<> grant_all(int ruleset, const Options& options, std::vector<std::string>& missing_reads) {
     for (const char* path : kSystemReads) {  // not every system has each of them
         if (auto granted = grant_read(ruleset, path); !granted) {
@@ -126,6 +147,11 @@ Result<> grant_all(int ruleset, const Options& options, std::vector<std::string>
 Result<int> apply_landlock(const Options& options, std::vector<std::string>& missing_reads) {
     const long offered = ::syscall(kCreateRuleset, nullptr, std::size_t{0}, kAskVersion);
     if (offered < 1) {
+        if (options.is_scratch()) {
+            return Error(Errc::unsupported,
+                         "this kernel offers no Landlock, and without it profile scratch would "
+                         "write anywhere: use a kernel from 5.13 with lsm=landlock");
+        }
         if (options.isolation == Isolation::seccomp_only) {
             return 0;
         }
@@ -146,6 +172,11 @@ Result<int> apply_landlock(const Options& options, std::vector<std::string>& mis
     }
     if (auto granted = grant_all(ruleset.get(), options, missing_reads); !granted) {
         return granted.error();
+    }
+    if (options.is_scratch()) {
+        if (auto granted = grant_scratch(ruleset.get(), options, attributes.handled_fs); !granted) {
+            return granted.error();
+        }
     }
     if (::syscall(kRestrictSelf, ruleset.get(), 0U) != 0) {
         return system_error("enter the Landlock domain", errno);

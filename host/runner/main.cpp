@@ -43,7 +43,7 @@ T need(HostLink& link, const char* step, int exit_code, Result<T> outcome) {
 
 Walls put_up_walls(HostLink& link, const Options& options) {
     need(link, "descriptors", kExitConfine, leave_host());
-    need(link, "limits", kExitConfine, limit_resources());
+    need(link, "limits", kExitConfine, limit_resources(options));
     need(link, "privileges", kExitConfine, drop_privileges());
     Walls walls;
     if (options.isolation == Isolation::off) {
@@ -51,7 +51,7 @@ Walls put_up_walls(HostLink& link, const Options& options) {
     }
     walls.landlock =
         need(link, "landlock", kExitLandlock, apply_landlock(options, walls.missing_reads));
-    need(link, "seccomp", kExitSeccomp, apply_seccomp());
+    need(link, "seccomp", kExitSeccomp, apply_seccomp(options));
     walls.seccomp = true;
     walls.probes = need(link, "probe", kExitProbe, probe_walls(options, walls.landlock));
     return walls;

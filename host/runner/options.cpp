@@ -16,6 +16,19 @@ Result<Isolation> parse_isolation(std::string_view text) {
                  "--isolation is required, seccomp-only or off, not \"" + std::string(text) + "\"");
 }
 
+/// A whole number from 0 on.
+template <class Number>
+Result<> store_number(Number& to, std::string_view name, const std::string& value) {
+    Number number = 0;
+    const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
+    if (error != std::errc() || end != value.data() + value.size() || value.starts_with('-')) {
+        return Error(Errc::invalid,
+                     std::string(name) + " is a whole number, not \"" + value + "\"");
+    }
+    to = number;
+    return {};
+}
+
 Result<> store(Options& options, std::string_view name, const std::string& value) {
     if (name == "--module") {
         options.module = value;
@@ -38,12 +51,11 @@ Result<> store(Options& options, std::string_view name, const std::string& value
         }
         options.isolation = *isolation;
     } else if (name == "--landlock-cap") {
-        const auto [end, error] =
-            std::from_chars(value.data(), value.data() + value.size(), options.landlock_cap);
-        if (error != std::errc() || end != value.data() + value.size() ||
-            options.landlock_cap < 0) {
-            return Error(Errc::invalid, "--landlock-cap is a whole number, not \"" + value + "\"");
-        }
+        return store_number(options.landlock_cap, name, value);
+    } else if (name == "--scratch-dir") {
+        options.scratch_dir = value;
+    } else if (name == "--scratch-max") {
+        return store_number(options.scratch_max, name, value);
     } else {
         return Error(Errc::invalid, "unknown option " + std::string(name));
     }
@@ -60,11 +72,22 @@ Result<> check(const Options& options) {
             return Error(Errc::invalid, "path is not absolute: " + *path);
         }
     }
-    if (options.profile == "scratch") {
-        return Error(Errc::unsupported, "profile scratch is not served yet");
+    if (options.profile != "pure" && options.profile != "scratch") {
+        return Error(Errc::unsupported,
+                     "profile is pure or scratch, not \"" + options.profile + "\"");
     }
-    if (options.profile != "pure") {
-        return Error(Errc::unsupported, "profile is pure, not \"" + options.profile + "\"");
+    if (options.is_scratch() != !options.scratch_dir.empty() ||
+        options.is_scratch() != (options.scratch_max > 0)) {
+        return Error(
+            Errc::invalid,
+            "--scratch-dir and --scratch-max belong to profile scratch, all three or none");
+    }
+    if (options.is_scratch() && options.scratch_dir.front() != '/') {
+        return Error(Errc::invalid, "path is not absolute: " + options.scratch_dir);
+    }
+    // Its write wall is Landlock alone: a path is a pointer that the filter cannot read.
+    if (options.is_scratch() && options.isolation == Isolation::off) {
+        return Error(Errc::unsupported, "profile scratch is not served without walls");
     }
     return {};
 }

@@ -1,6 +1,7 @@
 // The runner's command line.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -21,12 +22,16 @@ struct Options {
     std::string desk;      ///< --desk NAME
     std::string profile = "pure";
     Isolation isolation = Isolation::required;
+    std::string scratch_dir;         ///< --scratch-dir DIR, absolute: profile scratch writes there
+    std::uint64_t scratch_max = 0;   ///< --scratch-max BYTES: the largest file in it
     std::vector<std::string> reads;  ///< --read DIR, further places that may be read
     std::string probe_file;  ///< --probe-file FILE: a file that opening for write must fail on; ""
                              ///< = the module
     int landlock_cap = 0;  ///< --landlock-cap N: use no newer Landlock ABI than N; 0 = the kernel's
     bool attach_wait =
         false;  ///< --attach-wait: stop before anything else until a debugger continues it
+
+    [[nodiscard]] bool is_scratch() const noexcept { return profile == "scratch"; }
 };
 
 /// Errors: invalid (which option, what was expected), unsupported (a profile that is not served).

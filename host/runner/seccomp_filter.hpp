@@ -7,7 +7,12 @@
 
 namespace daybook::runner {
 
-/// The allow-list of the profile `pure` for the process `own_pid`.
-std::vector<sock_filter> make_pure_filter(pid_t own_pid);
+enum class FilterProfile {
+    pure,     ///< no call that changes a file
+    scratch,  ///< also what an index in a folder of its own needs; Landlock says which folder
+};
+
+/// The allow-list of the profile for the process `own_pid`.
+std::vector<sock_filter> make_filter(FilterProfile profile, pid_t own_pid);
 
 }  // namespace daybook::runner

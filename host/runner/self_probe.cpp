@@ -67,6 +67,20 @@ Result<> probe_read() {
     return {};
 }
 
+/// The folder's own wall: what lies beside it is another plugin's or another desk's.
+Result<> probe_beside(const std::string& scratch_dir) {
+    const std::string path = scratch_dir + ".probe";
+    const UniqueFd fd(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+    if (fd || errno != EACCES) {
+        const int error = fd ? 0 : errno;
+        if (fd) {
+            ::unlink(path.c_str());
+        }
+        return stands_open("making a file beside the scratch folder", error);
+    }
+    return {};
+}
+
 }  // namespace
 
 Result<int> probe_walls(const Options& options, int landlock) {
@@ -93,6 +107,11 @@ Result<int> probe_walls(const Options& options, int landlock) {
         std::find(options.reads.begin(), options.reads.end(), "/") != options.reads.end();
     if (landlock > 0 && !all_granted) {
         if (auto one = tried(probe_read()); !one) {
+            return one.error();
+        }
+    }
+    if (options.is_scratch()) {
+        if (auto one = tried(probe_beside(options.scratch_dir)); !one) {
             return one.error();
         }
     }

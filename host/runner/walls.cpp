@@ -89,13 +89,18 @@ Result<> leave_host() {
     return {};
 }
 
-Result<> limit_resources() {
+Result<> limit_resources(const Options& options) {
+    // A file at its bound is an error for whoever writes (EFBIG), not the end of the process.
+    if (std::signal(SIGXFSZ, SIG_IGN) == SIG_ERR) {
+        return system_error("ignore SIGXFSZ", errno);
+    }
     for (const Limit& limit : kLimits) {
         rlimit now{};
         if (::getrlimit(limit.resource, &now) != 0) {
             return system_error(std::string("read limit ") + limit.name, errno);
         }
-        const rlim_t most = std::min(now.rlim_max, limit.most);
+        const bool is_file = limit.resource == RLIMIT_FSIZE && options.is_scratch();
+        const rlim_t most = std::min(now.rlim_max, is_file ? options.scratch_max : limit.most);
         const rlimit wanted{most, most};
         if (::setrlimit(limit.resource, &wanted) != 0) {
             return system_error(std::string("set limit ") + limit.name, errno);

@@ -28,19 +28,22 @@ struct Walls {
 /// Closes every inherited descriptor above 3, dies with the parent, leaves its session. Errors: io,
 /// unavailable (the parent is gone already).
 Result<> leave_host();
-/// No core file, no file growth, few descriptors, bounded memory. Errors: io.
-Result<> limit_resources();
+/// No core file, no file growth (profile scratch: no file over its bound), few descriptors, bounded
+/// memory. Errors: io.
+Result<> limit_resources(const Options& options);
 /// Drops every capability, forbids gaining any again, hides the process from its like. Errors: io.
 Result<> drop_privileges();
-/// Confines reading to the libraries, the module's folder, the desk and the granted places; handles
-/// every other right and grants none. Returns the ABI in force, 0 when the kernel has none and that
-/// is accepted. Errors: unsupported (no Landlock), io (which call, which path).
+/// Confines reading to the libraries, the module's folder, the desk and the granted places, and
+/// writing to the scratch folder of profile scratch; handles every other right and grants none.
+/// Returns the ABI in force, 0 when the kernel has none and that is accepted, which it never is for
+/// profile scratch. Errors: unsupported (no Landlock), io (which call, which path).
 Result<int> apply_landlock(const Options& options, std::vector<std::string>& missing_reads);
-/// Installs the allow-list for every thread of the process. Errors: unsupported (no seccomp), io.
-Result<> apply_seccomp();
-/// Tries what must not work: opening for write, a socket, a child, a signal to the host, and (with
-/// Landlock) reading outside. Returns how many acts were refused. Errors: refused (which act
-/// succeeded).
+/// Installs the profile's allow-list for every thread of the process. Errors: unsupported (no
+/// seccomp), io.
+Result<> apply_seccomp(const Options& options);
+/// Tries what must not work: opening for write, a socket, a child, a signal to the host, (with
+/// Landlock) reading outside, and (profile scratch) a file beside its folder. Returns how many acts
+/// were refused. Errors: refused (which act succeeded).
 Result<int> probe_walls(const Options& options, int landlock);
 
 /// {"landlock":7,"seccomp":1,"profile":"pure","isolation":"required","probes":5,"missing_reads":[]}

@@ -222,12 +222,14 @@ CallOutcome ModelCaller::call(const ModelChoice& model,
         not_started.result = runner.error();
         return not_started;
     }
+    CallWatch watched = watch;
+    watched.inspect = parts_.runners.inspection_of(*model.plugin);
     return run_call(**runner,
                     parts_.inbox,
                     leash,
                     request,
                     verbs,
-                    watch,
+                    watched,
                     parts_.services.config.host.cancel_grace);
 }
 

@@ -3,7 +3,6 @@
 #include "host/turn/desk.hpp"
 
 namespace daybook {
-namespace {}  // namespace
 
 Runners::Runners(const DeskServices& services,
                  const DeskConfig& config,
@@ -16,7 +15,7 @@ Runners::Runners(const DeskServices& services,
       inbox_(inbox),
       record_(std::move(record)) {}
 
-Result<RunnerSettings> Runners::settings_for(const PluginEntry& plugin) const {
+Result<RunnerSettings> Runners::settings_for(const PluginEntry& plugin) {
     RunnerSettings settings;
     settings.program = services_.runner_program;
     settings.desk_dir = services_.home / "workspace" / config_.name;
@@ -32,7 +31,44 @@ Result<RunnerSettings> Runners::settings_for(const PluginEntry& plugin) const {
     settings.probe_file = services_.probe_file;
     settings.idle = services_.config.host.runner_idle;
     settings.cancel_grace = services_.config.host.cancel_grace;
+    if (ScratchFolder* scratch = scratch_of(plugin)) {
+        settings.scratch_dir = scratch->path();
+        settings.scratch_max_bytes = scratch->bounds().max_bytes;
+        settings.before_start = [this, scratch]() -> Result<> {
+            auto said = scratch->prepare();
+            if (said && !said->empty()) {
+                services_.log(kLogWarn, *said + " desk=" + config_.name);
+            }
+            return said ? Result<>() : Result<>(said.error());
+        };
+    }
     return settings;
+}
+
+ScratchFolder* Runners::scratch_of(const PluginEntry& plugin) {
+    if (plugin.manifest.profile != "scratch") {
+        return nullptr;
+    }
+    auto& place = scratch_[plugin.config.name];
+    if (!place) {
+        ScratchBounds bounds;
+        bounds.max_bytes = services_.config.host.scratch_max_bytes;
+        bounds.reserve_bytes = services_.config.host.min_free_bytes / 2;
+        place = std::make_unique<ScratchFolder>(
+            services_.home, plugin.config.name, config_.name, bounds);
+    }
+    return place.get();
+}
+
+std::function<Result<>()> Runners::inspection_of(const PluginEntry& plugin) {
+    const ScratchFolder* scratch = scratch_of(plugin);
+    return scratch == nullptr ? std::function<Result<>()>()
+                              : [scratch] { return scratch->check(); };
+}
+
+const ScratchFolder* Runners::find_scratch(const std::string& plugin) const {
+    const auto found = scratch_.find(plugin);
+    return found == scratch_.end() ? nullptr : found->second.get();
 }
 
 RunnerEvents Runners::events_for(const std::string& plugin) const {

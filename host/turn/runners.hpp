@@ -12,6 +12,7 @@
 #include "host/format/journal_record.hpp"
 #include "host/plugin/desk_inbox.hpp"
 #include "host/plugin/runner_process.hpp"
+#include "host/plugin/scratch_folder.hpp"
 
 namespace daybook {
 
@@ -30,13 +31,20 @@ class Runners {
     /// The plugin's runner; it starts its process with the first call. Errors: invalid (its
     /// configuration), refused. Thread: [desk].
     Result<RunnerProcess*> of(const PluginEntry& plugin);
+    /// The plugin's scratch folder for this desk; null when its profile has none. Thread: [desk].
+    ScratchFolder* scratch_of(const PluginEntry& plugin);
+    /// The same by the plugin's name, once it has run. Thread: [desk].
+    [[nodiscard]] const ScratchFolder* find_scratch(const std::string& plugin) const;
+    /// For CallWatch::inspect: whether its scratch folder stays within its bounds; empty without
+    /// one. Thread: [desk].
+    std::function<Result<>()> inspection_of(const PluginEntry& plugin);
     [[nodiscard]] std::vector<RunnerStatus> statuses() const;  ///< [any]
     void retry(const std::string& plugin);                     ///< [any]
     /// Ends every process. The desk's thread must not run any more.
     void clear();
 
   private:
-    [[nodiscard]] Result<RunnerSettings> settings_for(const PluginEntry& plugin) const;
+    [[nodiscard]] Result<RunnerSettings> settings_for(const PluginEntry& plugin);
     [[nodiscard]] RunnerEvents events_for(const std::string& plugin) const;
 
     const DeskServices& services_;
@@ -46,6 +54,7 @@ class Runners {
     const std::function<void(JournalEntry)> record_;
     mutable std::mutex mutex_;  // guards the map; runners are added by the desk's thread only
     std::map<std::string, std::unique_ptr<RunnerProcess>> runners_;
+    std::map<std::string, std::unique_ptr<ScratchFolder>> scratch_;  // [desk]
 };
 
 }  // namespace daybook

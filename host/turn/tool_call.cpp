@@ -193,7 +193,10 @@ VerbContext ToolCaller::verb_context(ShownFiles& shown) {
         [this](Leash& parent,
                const std::string& tool,
                const std::string& arguments,
-               CallOutcome& outcome) { return call_nested(parent, tool, arguments, outcome); }};
+               CallOutcome& outcome) { return call_nested(parent, tool, arguments, outcome); },
+        nullptr,
+        {},
+        [this](const std::string& plugin) { return parts_.runners.find_scratch(plugin); }};
 }
 
 /// Also when a caller further out has ended: its answer would reach nobody.
@@ -226,6 +229,7 @@ CallOutcome ToolCaller::send(Checked& checked, const std::string& idempotency_ke
         not_started.result = runner.error();
         return not_started;
     }
+    watch.inspect = parts_.runners.inspection_of(*checked.offer.plugin);
     return run_call(**runner,
                     parts_.inbox,
                     checked.leash,

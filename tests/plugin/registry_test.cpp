@@ -166,20 +166,21 @@ TEST_CASE("a want that this host does not serve is refused by its name", "[plugi
                Contains("wants daybook.journal/2; this host does not serve"));
     exchange(home.put("effects", "effects"),
              "\"wants\":[\"daybook.journal/1\"]",
-             "\"wants\":[\"daybook.history/1\"]");
+             "\"wants\":[\"daybook.weather/1\"]");
     CHECK_THAT(
         home.reason("effects"),
-        Contains("wants daybook.history/1; this host does not serve daybook.history/1 yet") &&
+        Contains("wants daybook.weather/1; this host does not serve daybook.weather/1 yet") &&
             Contains("remove the want or use a later daybook"));
 }
 
-TEST_CASE("another wall profile and an unknown flag are refused by their names", "[plugin]") {
+TEST_CASE("a wall profile without its want and an unknown flag are refused by their names",
+          "[plugin]") {
     Home home;
     exchange(home.put("echo", "echo"),
              "\"min_host_minor\":0,\"profile\":\"pure\"",
              "\"profile\":\"scratch\"");
     CHECK_THAT(home.reason("echo"),
-               Contains("wall profile \"scratch\"") && Contains("\"pure\" only"));
+               Contains("profile \"scratch\"") && Contains("daybook.scratch/1 belong together"));
     exchange(home.put("echo", "echo"), "\"flags\":[\"idempotent\"]", "\"flags\":[\"immediate!\"]");
     CHECK_THAT(home.reason("echo"), Contains("immediate!"));
 }

@@ -133,7 +133,13 @@ TEST_CASE("a command line that makes no sense is refused", "[runner]") {
         CHECK(runner.wait_end() == 70);
         return text;
     };
-    CHECK(reason({"--profile", "scratch"}) == "options: profile scratch is not served yet");
+    CHECK_THAT(reason({"--profile", "scratch"}), Contains("--scratch-dir and --scratch-max"));
+    CHECK_THAT(reason({"--scratch-dir", "/tmp/x", "--scratch-max", "1"}),
+               Contains("belong to profile scratch"));
+    CHECK_THAT(reason({"--profile", "scratch", "--scratch-dir", "x", "--scratch-max", "1"}),
+               Contains("not absolute: x"));
+    CHECK_THAT(reason({"--scratch-max", "-1"}), Contains("--scratch-max is a whole number"));
+    CHECK_THAT(reason({"--profile", "loose"}), Contains("profile is pure or scratch"));
     CHECK_THAT(reason({"--isolation", "maybe"}),
                Contains("--isolation is required, seccomp-only or off"));
     CHECK_THAT(reason({"--landlock-cap", "x"}), Contains("--landlock-cap is a whole number"));

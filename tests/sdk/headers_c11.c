@@ -2,10 +2,8 @@
 #include <stddef.h>
 
 #include <daybook/daybook.h>
-#include <daybook/ext/draft/journal.h>
 #include <daybook/ext/draft/model.h>
 #include <daybook/ext/draft/skill.h>
-#include <daybook/ext/draft/tools.h>
 
 #define AT(type, member, offset) \
     _Static_assert(offsetof(type, member) == (offset), #type "." #member " has moved")
@@ -74,6 +72,20 @@ AT(daybook_clock, now_ns, 8);
 AT(daybook_clock, describe, 16);
 AT(daybook_clock, sessions, 24);
 SIZE(daybook_clock, 32);
+
+AT(daybook_history, read, 8);
+SIZE(daybook_history, 16);
+AT(daybook_scratch, folder, 8);
+SIZE(daybook_scratch, 16);
+AT(daybook_tools, call, 8);
+SIZE(daybook_tools, 16);
+AT(daybook_journal, append, 8);
+SIZE(daybook_journal, 16);
+AT(daybook_triggers, hand_over, 8);
+SIZE(daybook_triggers, 16);
+AT(daybook_maintenance, maintain, 8);
+AT(daybook_maintenance, health, 16);
+SIZE(daybook_maintenance, 24);
 
 _Static_assert(DAYBOOK_OK == 0 && DAYBOOK_REFUSED == 3 && DAYBOOK_CONFLICT == 11 && DAYBOOK_INTERNAL == 100,
                "a status has changed its number");

@@ -11,8 +11,8 @@
 #include <utility>
 
 #include <daybook/daybook.h>
-#include <daybook/ext/draft/journal.h>
-#include <daybook/ext/draft/tools.h>
+#include <daybook/ext/journal.h>
+#include <daybook/ext/tools.h>
 #include <daybook/json.hpp>
 
 namespace daybook {
@@ -205,7 +205,7 @@ class Call {
         });
     }
 
-    // --- effects (drafts) ---
+    // --- other tools, the record ---
 
     /// Calls another tool of the desk ("daybook.tools/1"); returns its JSON result. Throws BUSY,
     /// REFUSED, what the tool failed with.
@@ -270,6 +270,20 @@ class Call {
                    : std::string();
     }
 
+    /// The table of an optional group, for the headers of this layer that serve one group each.
+    /// Throws UNSUPPORTED.
+    template <class Group>
+    [[nodiscard]] const Group& extension(const char* id) const {
+        return group(static_cast<const Group*>(host().get_extension(host().ctx, id)), id);
+    }
+    /// Runs `verb(to, sink)` and returns what the sink got. Throws the host's failure.
+    template <class Verb>
+    static std::string ask(const Verb& verb) {
+        std::string answer;
+        check_status(verb(static_cast<void*>(&answer), &detail::collect), answer);
+        return answer;
+    }
+
     /// The C side, for what this class does not offer.
     [[nodiscard]] const daybook_host& host() const noexcept { return *instance_->host; }
     [[nodiscard]] daybook_call* handle() const noexcept { return call_; }
@@ -304,13 +318,6 @@ class Call {
         }
         throw PluginError(status, message, detail::status_is_retryable(status), std::move(detail));
     }
-    template <class Verb>
-    static std::string ask(const Verb& verb) {
-        std::string answer;
-        check_status(verb(static_cast<void*>(&answer), &detail::collect), answer);
-        return answer;
-    }
-
     const detail::Instance* instance_;
     daybook_call* call_;
 };

@@ -18,6 +18,10 @@ template <std::size_t N>
 struct Wants {
     std::array<const char*, N> ids{};
 };
+template <std::size_t N>
+struct Calls {
+    std::array<const char*, N> tools{};
+};
 struct ConfigSchema {
     const char* json;
 };
@@ -31,6 +35,11 @@ struct InstanceOf {};
 template <class... Ids>
 consteval Wants<sizeof...(Ids)> wants(Ids... ids) {
     return {{ids...}};
+}
+/// The tools of other plugins that this one may call ("daybook.tools/1"); no other can be.
+template <class... Names>
+consteval Calls<sizeof...(Names)> calls(Names... names) {
+    return {{names...}};
 }
 /// JSON Schema of the plugin's configuration; the host checks it before the plugin starts.
 consteval ConfigSchema config_schema(const char* json) {
@@ -137,7 +146,7 @@ struct JsonOutput {
     }
 };
 
-template <std::size_t T, std::size_t M, std::size_t S, std::size_t W>
+template <std::size_t T, std::size_t M, std::size_t S, std::size_t W, std::size_t C>
 struct Spec {
     const char* name = nullptr;
     const char* version = nullptr;
@@ -146,13 +155,16 @@ struct Spec {
     std::array<const daybook_model*, M + 1> models{};
     std::array<const daybook_skill*, S + 1> skills{};
     std::array<const char*, W + 1> wants{};
+    std::array<const char*, C + 1> calls{};
+    bool maintains = false, tells_health = false;
     const char* config_schema = nullptr;
     std::uint32_t min_host_minor = 0;
     daybook_status (*open)(
         const daybook_host*, daybook_str, daybook_instance**, char*, std::size_t) = nullptr;
     void (*close)(daybook_instance*) = nullptr;
+    const void* (*get_extension)(const char*) = nullptr;
 
-    static constexpr std::size_t kTools = T, kModels = M, kSkills = S, kWants = W;
+    static constexpr std::size_t kTools = T, kModels = M, kSkills = S, kWants = W, kCalls = C;
 };
 
 constexpr void write_tool(JsonOutput& out, const daybook_tool& tool) {
@@ -185,6 +197,26 @@ constexpr void write_skill(JsonOutput& out, const daybook_skill& skill) {
     out.put('}');
 }
 
+constexpr void write_strings(JsonOutput& out, const char* const* texts, std::size_t count) {
+    out.put('[');
+    for (std::size_t i = 0; i < count; ++i) {
+        out.raw(i == 0 ? "" : ",");
+        out.quoted(texts[i]);
+    }
+    out.put(']');
+}
+
+/// Whoever wants a scratch folder gets the walls that have one.
+template <class S>
+constexpr std::string_view profile_of(const S& spec) {
+    for (std::size_t i = 0; i < S::kWants; ++i) {
+        if (std::string_view(spec.wants[i]) == DAYBOOK_EXT_SCRATCH) {
+            return "scratch";
+        }
+    }
+    return "pure";
+}
+
 template <class S>
 constexpr void write_manifest(JsonOutput& out, const S& spec) {
     out.raw("{\"manifest\":1");
@@ -196,12 +228,22 @@ constexpr void write_manifest(JsonOutput& out, const S& spec) {
     out.number(DAYBOOK_ABI_MINOR);
     out.raw("],\"min_host_minor\":");
     out.number(spec.min_host_minor);
-    out.raw(",\"profile\":\"pure\",\"wants\":[");
-    for (std::size_t i = 0; i < S::kWants; ++i) {
-        out.raw(i == 0 ? "" : ",");
-        out.quoted(spec.wants[i]);
+    out.raw(",\"profile\":");
+    out.quoted(profile_of(spec));
+    out.raw(",\"wants\":");
+    write_strings(out, spec.wants.data(), S::kWants);
+    if (S::kCalls > 0) {
+        out.raw(",\"calls\":");
+        write_strings(out, spec.calls.data(), S::kCalls);
     }
-    out.raw("],\"tools\":[");
+    if (spec.maintains || spec.tells_health) {
+        out.raw(",\"offers\":[");
+        out.raw(spec.maintains ? "\"maintain\"" : "");
+        out.raw(spec.maintains && spec.tells_health ? "," : "");
+        out.raw(spec.tells_health ? "\"health\"" : "");
+        out.put(']');
+    }
+    out.raw(",\"tools\":[");
     for (std::size_t i = 0; i < S::kTools; ++i) {
         out.raw(i == 0 ? "" : ",");
         write_tool(out, *spec.tools[i]);

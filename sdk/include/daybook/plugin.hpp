@@ -28,6 +28,7 @@
 #include <utility>
 
 #include <daybook/call.hpp>
+#include <daybook/maintenance.hpp>
 #include <daybook/manifest.hpp>
 #include <daybook/model.hpp>
 
@@ -51,50 +52,6 @@ struct SkillOptions {
 };
 
 namespace detail {
-
-inline Instance& from_handle(daybook_instance* handle) noexcept {
-    return *reinterpret_cast<Instance*>(handle);
-}
-
-/// Runs `body`, which returns the result as JSON text, and ends the call with its outcome.
-template <class Body>
-daybook_status finish_call(const daybook_host& host,
-                           daybook_call* call,
-                           const Body& body) noexcept {
-    const auto fail = [&](daybook_status status,
-                          bool retryable,
-                          std::string_view message,
-                          std::string_view more) {
-        static_cast<void>(
-            host.fail(call, status, retryable ? 1 : 0, to_str(message), to_str(more)));
-        return status;
-    };
-    try {
-        const std::string result = body();
-        return host.result(call, to_str(result));
-    } catch (const PluginError& error) {
-        const daybook_status status =
-            error.status() == DAYBOOK_OK ? DAYBOOK_INTERNAL : error.status();
-        return fail(status, error.retryable(), error.what(), error.detail());
-    } catch (const std::bad_alloc&) {
-        return fail(DAYBOOK_FULL, false, "the plugin ran out of memory", {});
-    } catch (const std::exception& error) {
-        return fail(DAYBOOK_INTERNAL, false, error.what(), {});
-    } catch (...) {
-        return fail(
-            DAYBOOK_INTERNAL, false, "the plugin threw something that is no std::exception", {});
-    }
-}
-
-/// The author's object, when it is of the type that the function wants.
-template <class T>
-T& object_of(const Instance& instance) {
-    if (instance.type != type_of<T>() || instance.object == nullptr) {
-        throw PluginError(DAYBOOK_INTERNAL,
-                          "the function's class is not the one named in daybook::instance<T>()");
-    }
-    return *static_cast<T*>(instance.object);
-}
 
 // The three shapes of a tool's function.
 inline std::string invoke(std::string (*fn)(Call, std::string_view),
@@ -306,6 +263,10 @@ constexpr void require(bool condition, const char* sentence) {
 template <class Part, class Wanted>
 inline constexpr bool kIs = std::is_same_v<Part, Wanted>;
 template <class Part>
+inline constexpr std::size_t kCallsIn = 0;
+template <std::size_t N>
+inline constexpr std::size_t kCallsIn<Calls<N>> = N;
+template <class Part>
 inline constexpr std::size_t kWantsIn = 0;
 template <std::size_t N>
 inline constexpr std::size_t kWantsIn<Wants<N>> = N;
@@ -314,7 +275,7 @@ inline constexpr std::size_t kWantsIn<Wants<N>> = N;
 template <class SpecT>
 struct Collector {
     SpecT spec;
-    std::size_t tools = 0, models = 0, skills = 0, wants = 0;
+    std::size_t tools = 0, models = 0, skills = 0, wants = 0, calls = 0;
 
     constexpr void add(const daybook_tool* tool) { spec.tools[tools++] = tool; }
     constexpr void add(const daybook_model* model) { spec.models[models++] = model; }
@@ -327,9 +288,20 @@ struct Collector {
             spec.wants[wants++] = id;
         }
     }
+    template <std::size_t N>
+    constexpr void add(const Calls<N>& names) {
+        for (const char* name : names.tools) {
+            spec.calls[calls++] = name;
+        }
+    }
     template <class T>
     constexpr void add(InstanceOf<T>) {
         spec.open = &open_instance<T>;
+        spec.maintains = kMaintains<T>;
+        spec.tells_health = kTellsHealth<T>;
+        if (spec.maintains || spec.tells_health) {
+            spec.get_extension = &maintenance_of<T>;
+        }
     }
 };
 
@@ -342,8 +314,9 @@ consteval auto define(const char* name, const char* version, Parts... parts) {
     constexpr std::size_t kSkills =
         (std::size_t{0} + ... + (kIs<Parts, const daybook_skill*> ? 1U : 0U));
     constexpr std::size_t kWants = (std::size_t{0} + ... + kWantsIn<Parts>);
+    constexpr std::size_t kCalls = (std::size_t{0} + ... + kCallsIn<Parts>);
     require(is_name(name, true), "a plugin's name is [a-z][a-z0-9_-]{0,63}");
-    Collector<Spec<kTools, kModels, kSkills, kWants>> collector;
+    Collector<Spec<kTools, kModels, kSkills, kWants, kCalls>> collector;
     collector.spec.name = name;
     collector.spec.version = version;
     collector.spec.open = &open_instance<void>;
@@ -370,7 +343,7 @@ consteval daybook_plugin make_descriptor(const S& spec) {
             spec.open,
             nullptr,
             spec.close,
-            nullptr};
+            spec.get_extension};
 }
 
 }  // namespace detail
