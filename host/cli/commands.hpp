@@ -53,6 +53,8 @@ int calendar_check(const Options& options, Output& output);
 // commands_vault.cpp
 int verify_checkpoints(const Options& options, Output& output);
 int show_usage(const Options& options, Output& output);
+// commands_verify.cpp
+int verify_journal(const Options& options, Output& output);
 // init.cpp, demo.cpp
 int make_home(const Options& options, Output& output);
 int run_demo(const Options& options, Output& output);

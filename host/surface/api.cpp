@@ -33,6 +33,7 @@ constexpr ApiVerb kVerbs[] = {
     {"host.stop", api::host_stop, true},
     {"journal.show", at_once<api::journal_show>, true},
     {"journal.tail", api::journal_tail},
+    {"journal.verify", api::journal_verify},
     {"memory.notes", at_once<api::memory_notes>},
     {"memory.show", at_once<api::memory_show>},
     {"model.list", at_once<api::model_list>},

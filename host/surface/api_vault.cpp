@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "host/surface/host.hpp"
+#include "host/surface/journal_verify.hpp"
 #include "host/surface/vault.hpp"
 
 namespace daybook {
@@ -46,6 +47,7 @@ Result<Json> once(const Places& places, Os& os, Args& args) {
 constexpr OnceVerb kOnceVerbs[] = {
     {"checkpoint.verify", once<verify_desks>},
     {"home.usage", once<usage_of_home>},
+    {"journal.verify", once<verify_journals>},
 };
 
 }  // namespace
@@ -56,6 +58,10 @@ void api::checkpoint_verify(Host& host, Args& args, const ReplyPtr& reply) {
 
 void api::home_usage(Host& host, Args& args, const ReplyPtr& reply) {
     start_job(host, "du", usage_of_home, args, reply);
+}
+
+void api::journal_verify(Host& host, Args& args, const ReplyPtr& reply) {
+    start_job(host, "journal verify", verify_journals, args, reply);
 }
 
 Result<Json> run_once(const PlaceOptions& options, std::string_view verb, const Json& args) {

@@ -5,8 +5,10 @@
 #include <filesystem>
 #include <memory>
 
+#include "host/surface/journal_verify.hpp"
 #include "tests/catch.hpp"
 #include "tests/story/story.hpp"
+#include "tests/support/must.hpp"
 #include "tests/support/temp_folder.hpp"
 
 using namespace daybook;
@@ -19,6 +21,25 @@ bool is_updating() {
     return wish != nullptr && std::string(wish) == "1";
 }
 
+/// The files alone prove what the record promises.
+void check_proof(const std::filesystem::path& home) {
+    LinuxOs os;
+    for (const auto& desk : std::filesystem::directory_iterator(home / "state/journal")) {
+        const std::string name = desk.path().filename().string();
+        if (name == "_host") {
+            continue;
+        }
+        const JournalProof proof = must(verify_journal(os, home / "state", name));
+        for (const JournalFinding& finding : proof.findings) {
+            FAIL_CHECK(finding.place.str() << ": " << finding.what);
+        }
+        for (const JournalFinding& note : proof.notes) {
+            UNSCOPED_INFO(note.place.str() << ": " << note.what);
+        }
+        CHECK(proof.lines > 0);
+    }
+}
+
 class StoryCase : public Catch::ITestInvoker {
   public:
     explicit StoryCase(std::filesystem::path folder) : folder_(std::move(folder)) {}
@@ -27,6 +48,7 @@ class StoryCase : public Catch::ITestInvoker {
         const TempFolder home;
         const Story story = load_story(folder_);
         play(story, home.path());
+        check_proof(home.path());
         const Files actual = collect(home.path());
         if (is_updating()) {
             write_files(folder_ / "expected", actual);

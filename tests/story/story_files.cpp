@@ -5,10 +5,10 @@
 #include <sstream>
 #include <stdexcept>
 
-#include "host/checkpoint/checkpoint_store.hpp"
+#include "host/checkpoint/checkpoint_reader.hpp"
 #include "host/checkpoint/text_diff.hpp"
 #include "tests/story/story.hpp"
-#include "tests/support/fake_clock.hpp"
+#include "tests/support/must.hpp"
 
 namespace daybook::test {
 
@@ -89,19 +89,14 @@ void collect_folder(const fs::path& root, const std::string& folder, Files& file
 /// Ids, kinds and files, oldest first. Ids of commits are compared by the test that plays twice.
 std::string checkpoints_of(const fs::path& state, const std::string& desk) {
     LinuxOs os;
-    const FakeClock clock("2000-01-01T00:00:00Z");
-    const auto dir = os.open_root(state / "workspace" / desk);
-    auto store =
-        dir ? CheckpointStore::open(
-                  os, clock, dir->get(), state / "workspace/.checkpoints" / (desk + ".git"), desk)
-            : Result<std::unique_ptr<CheckpointStore>>(dir.error());
-    auto list = store ? (*store)->list(100000) : Result<std::vector<Checkpoint>>(store.error());
-    if (!list) {
-        throw std::runtime_error("read the checkpoints: " + list.error().message());
+    const auto reader =
+        must(CheckpointReader::open(os, state / "workspace/.checkpoints" / (desk + ".git")));
+    std::map<std::uint64_t, Checkpoint> in_order;
+    for (const auto& [id, checkpoint] : reader.all()) {
+        in_order.emplace(checkpoint.number, checkpoint);
     }
     std::string text;
-    std::reverse(list->begin(), list->end());
-    for (const Checkpoint& each : *list) {
+    for (const auto& [number, each] : in_order) {
         text += each.id + " " + each.kind + (each.file.empty() ? "" : " " + each.file) +
                 (each.why.turn.empty() ? "" : " " + each.why.turn) + " " + each.why.reason + "\n";
     }

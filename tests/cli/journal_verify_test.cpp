@@ -1,0 +1,41 @@
+// journal verify: on the whole programs, with a host and without.
+#include <filesystem>
+#include <fstream>
+
+#include "tests/catch.hpp"
+#include "tests/cli/program.hpp"
+
+using namespace daybook;
+using namespace daybook::test;
+namespace fs = std::filesystem;
+
+TEST_CASE("journal verify proves a record with the host and without, and names what breaks it",
+          "[cli]") {
+    Home home({"--calendar", "always"});
+    home.start();
+    REQUIRE(home.daybook({"say", "main", "Remember: wait 20 minutes after a gap."}).code == 0);
+    const Json up = home.ask({"journal", "verify", "main"});
+    CHECK(up["ok"].as_bool());
+    REQUIRE(up["desks"].items().size() == 1);
+    CHECK(up["desks"].items().front()["writes"].as_integer() == 1);
+    CHECK(up["desks"].items().front()["turns"].as_integer() == 1);
+    home.stop();
+    const Ran down = home.daybook({"journal", "verify"});
+    CHECK(down.code == 0);
+    CHECK_THAT(down.out, Catch::Contains("main  ok") && Catch::Contains("1 writes"));
+    CHECK(home.daybook({"journal", "verify", "nobody"}).code == 4);
+
+    fs::path journal;
+    for (const auto& entry : fs::directory_iterator(home.path() / "state/journal/main")) {
+        journal = entry.path();
+    }
+    std::ofstream(journal, std::ios::app) << "{\"v\":1}\n";
+    const Ran broken = home.daybook({"journal", "verify", "main"});
+    CHECK(broken.code == 1);
+    CHECK_THAT(broken.out,
+               Catch::Contains("main  broken") &&
+                   Catch::Contains("journal/main/" + journal.filename().string() + ":"));
+    const Ran json = home.daybook({"journal", "verify", "main", "--json"});
+    CHECK(json.code == 1);
+    CHECK_FALSE(json.json()["ok"].as_bool());
+}
