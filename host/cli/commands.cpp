@@ -84,6 +84,8 @@ constexpr Command kCommands[] = {
      1,
      "move a replayed clock on, such as 2019-01-02T16:00:00+05:30",
      advance_clock},
+    {"backup", "FILE|DIR", 1, 1, "the whole home, also while the host works", back_up_home},
+    {"restore-home", "FILE|DIR", 1, 1, "a home from a backup, where none is yet", restore_home},
     {"du", "[DESK]", 0, 1, "how much room each part takes", show_usage},
     {"config check", "[FILE]", 0, 1, "read the configuration and say what is wrong", check_config},
     {"config path", "", 0, 0, "where configuration, state, socket and log are", show_config_path},

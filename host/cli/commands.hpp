@@ -52,6 +52,8 @@ int calendar_show(const Options& options, Output& output);
 int calendar_check(const Options& options, Output& output);
 // commands_vault.cpp
 int verify_checkpoints(const Options& options, Output& output);
+int back_up_home(const Options& options, Output& output);
+int restore_home(const Options& options, Output& output);
 int show_usage(const Options& options, Output& output);
 // commands_verify.cpp
 int verify_journal(const Options& options, Output& output);

@@ -1,4 +1,4 @@
-// checkpoint verify, du: what works with the host and without.
+// checkpoint verify, du, backup, restore-home: what works with the host and without.
 #include "host/cli/commands.hpp"
 #include "host/cli/offline_host.hpp"
 #include "host/cli/session.hpp"
@@ -19,6 +19,12 @@ Json desk_args(const Options& options) {
         args.set("desk", desk);
     }
     return args;
+}
+
+/// The host has another working directory. What ends in "/" keeps it: a folder is meant.
+std::filesystem::path absolute(const std::string& word) {
+    std::error_code error;
+    return std::filesystem::absolute(word, error);
 }
 
 void print_desk(const Json& desk, const Output& output) {
@@ -91,6 +97,56 @@ int show_usage(const Options& options, Output& output) {
     output.line("together " + size_text((*result)["bytes"].as_integer()) + ", " +
                 size_text((*result)["on_disk"].as_integer()) + " on disk");
     return 0;
+}
+
+int back_up_home(const Options& options, Output& output) {
+    const auto places = places_of(options, output);
+    if (!places) {
+        return exit_code_of(Errc::invalid);
+    }
+    const Json args = Json::object()
+                          .set("to", absolute(options.words.front()).string())
+                          .set("keys", options.keys);
+    auto result = call_either(options, *places, "home.backup", args);
+    if (!result) {
+        return output.fail(result.error());
+    }
+    if (output.json()) {
+        output.object(*result);
+        return 0;
+    }
+    for (const Json& each : (*result)["left_out"].items()) {
+        output.say("not in it: " + each.as_string());
+    }
+    output.line("backed up to " + (*result)["to"].as_string() + ": " +
+                grouped((*result)["files"].as_integer()) + " files, " +
+                size_text((*result)["bytes"].as_integer()) +
+                ((*result)["keys"].as_bool() ? ", with keys" : ""));
+    return 0;
+}
+
+int restore_home(const Options& options, Output& output) {
+    const auto places = places_of(options, output);
+    if (!places) {
+        return exit_code_of(Errc::invalid);
+    }
+    const Json args = Json::object().set("from", absolute(options.words.front()).string());
+    auto result = call_once(*places, options.places, "home.restore", args);
+    if (!result) {
+        return output.fail(result.error());
+    }
+    if (output.json()) {
+        output.object(*result);
+    } else {
+        for (const Json& desk : (*result)["desks"].items()) {
+            print_desk(desk, output);
+        }
+        output.line("restored the home of " + (*result)["at"].as_string().substr(0, 19) +
+                    "Z: " + grouped((*result)["files"].as_integer()) + " files, " +
+                    size_text((*result)["bytes"].as_integer()));
+        output.say("start it with: " + same_host(options, "host start"));
+    }
+    return (*result)["ok"].as_bool() ? 0 : exit_code_of(Errc::corrupt);
 }
 
 }  // namespace daybook::cli

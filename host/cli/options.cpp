@@ -103,6 +103,9 @@ void add_options_of(std::string_view path, CLI::App& leaf, Options& options) {
         leaf.add_option("--model", options.model, "model the desk lists (default clerk)");
         leaf.add_option("--prices", options.prices, "folder of price files that the desk may read");
     }
+    if (is({"backup"})) {
+        leaf.add_flag("--keys", options.keys, "with the API keys; the backup is a secret then");
+    }
     if (is({"demo"})) {
         leaf.add_flag("--keep", options.keep, "keep a temporary home (it is kept in any case)");
     }

@@ -29,6 +29,7 @@ constexpr ApiVerb kVerbs[] = {
     {"desk.resume", at_once<api::desk_resume>},
     {"desk.show", at_once<api::desk_show>, true},
     {"doctor", api::doctor},
+    {"home.backup", api::home_backup},
     {"home.usage", api::home_usage},
     {"host.stop", api::host_stop, true},
     {"journal.show", at_once<api::journal_show>, true},

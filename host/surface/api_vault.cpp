@@ -1,11 +1,14 @@
 #include "host/surface/api_vault.hpp"
 
 #include <algorithm>
+#include <future>
 #include <string>
 #include <utility>
 
+#include "host/surface/backup.hpp"
 #include "host/surface/host.hpp"
 #include "host/surface/journal_verify.hpp"
+#include "host/surface/state_folder.hpp"
 #include "host/surface/vault.hpp"
 
 namespace daybook {
@@ -44,8 +47,63 @@ Result<Json> once(const Places& places, Os& os, Args& args) {
     return Run({os, places.state, places.config}, desk);
 }
 
+constexpr std::size_t kMaxPath = 4096;
+
+/// An absolute path, as the asker meant it: it has another working directory.
+Result<std::filesystem::path> path_of(Args& args, std::string_view key) {
+    const std::filesystem::path path = args.text(key, kMaxPath);
+    if (auto wrong = args.wrong()) {
+        return *wrong;
+    }
+    return path.is_absolute()
+               ? Result<std::filesystem::path>(path)
+               : Error(Errc::invalid, "\"" + std::string(key) + "\": not an absolute path");
+}
+
+/// The desk's thread runs it between two turns. A desk that did not open changes nothing.
+Result<> hold_desk(Host& host, const std::string& name, const std::function<Result<>()>& work) {
+    auto desk = host.desk(name);
+    if (!desk) {
+        return work();
+    }
+    std::promise<Result<>> outcome;
+    (*desk)->hold_still(work, [&outcome](Result<> done) { outcome.set_value(std::move(done)); });
+    return outcome.get_future().get();
+}
+
+Result<Json> backup_once(const Places& places, Os& os, Args& args) {
+    BackupWish wish;
+    wish.with_keys = args.flag("keys");
+    auto to = path_of(args, "to");
+    if (!to) {
+        return to.error();
+    }
+    wish.to = *to;
+    wish.at = SystemClock().now();
+    std::error_code error;
+    if (!std::filesystem::exists(places.state / "format", error)) {
+        return Error(Errc::not_found, "backup: " + places.state.string() + " is no daybook home");
+    }
+    auto locked = StateFolder::open(os, places.state);  // no host starts meanwhile
+    if (!locked) {
+        return locked.error();
+    }
+    return back_up(
+        {os, places.state, places.config},
+        wish,
+        [](const std::string&, const std::function<Result<>()>& work) { return work(); });
+}
+
+Result<Json> restore_once(const Places& places, Os& os, Args& args) {
+    auto from = path_of(args, "from");
+    return from ? restore_home({os, places.state, places.config}, *from)
+                : Result<Json>(from.error());
+}
+
 constexpr OnceVerb kOnceVerbs[] = {
     {"checkpoint.verify", once<verify_desks>},
+    {"home.backup", backup_once},
+    {"home.restore", restore_once},
     {"home.usage", once<usage_of_home>},
     {"journal.verify", once<verify_journals>},
 };
@@ -62,6 +120,29 @@ void api::home_usage(Host& host, Args& args, const ReplyPtr& reply) {
 
 void api::journal_verify(Host& host, Args& args, const ReplyPtr& reply) {
     start_job(host, "journal verify", verify_journals, args, reply);
+}
+
+void api::home_backup(Host& host, Args& args, const ReplyPtr& reply) {
+    BackupWish wish;
+    wish.with_keys = args.flag("keys");
+    auto to = path_of(args, "to");
+    if (!to) {
+        reply->done(to.error());
+        return;
+    }
+    wish.to = *to;
+    wish.is_live = true;
+    wish.at = host.clock().now();
+    auto started = host.jobs().start("backup", [&host, wish, reply](const std::stop_token&) {
+        const VaultPlace place{
+            host.needs().os, host.needs().state.path(), host.needs().places.config};
+        reply->done(back_up(place, wish, [&host](const std::string& desk, const auto& work) {
+            return hold_desk(host, desk, work);
+        }));
+    });
+    if (!started) {
+        reply->done(started.error());
+    }
 }
 
 Result<Json> run_once(const PlaceOptions& options, std::string_view verb, const Json& args) {

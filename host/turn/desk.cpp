@@ -183,6 +183,18 @@ void Desk::take_checkpoint(std::string reason, std::function<void(Result<Json>)>
                     [done] { done(Error(Errc::unavailable, kNoThread)); }});
 }
 
+void Desk::hold_still(std::function<Result<>()> work, std::function<void(Result<>)> done) {
+    Impl* impl = impl_.get();
+    impl->add_task({[impl, work = std::move(work), done] {
+                        auto outcome = impl->guarded<Json>("hold still", [&]() -> Result<Json> {
+                            auto worked = work();
+                            return worked ? Result<Json>(Json()) : worked.error();
+                        });
+                        done(outcome ? Result<>() : Result<>(outcome.error()));
+                    },
+                    [done] { done(Error(Errc::unavailable, kNoThread)); }});
+}
+
 void Desk::check_clock() {
     if (impl_->paused) {
         return;  // caught up when it is resumed

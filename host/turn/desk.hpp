@@ -116,6 +116,9 @@ class Desk {
                       std::string path,
                       std::function<void(Result<Json>)> done);
     void take_checkpoint(std::string reason, std::function<void(Result<Json>)> done);
+    /// Runs `work` between turns, on the desk's thread, when all of its checkpoints are in git: for
+    /// a backup. Meanwhile nothing of the desk's own changes but the triggers it accepts.
+    void hold_still(std::function<Result<>()> work, std::function<void(Result<>)> done);
 
     /// Called by the host's tick and after a replayed clock moved: queues a timed rollover when one
     /// is due. [any]
