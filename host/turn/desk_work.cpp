@@ -177,10 +177,10 @@ std::optional<Desk::Impl::Hold> Desk::Impl::prepare_turn(DeskDate& day) {
         }
         plan = keeper.plan(state, session_opened(), services.clock.now());
     }
-    if (plan.step == KeeperPlan::Step::open) {
-        if (auto opened = rollover.open_session(plan.day); !opened) {
-            return Hold{"paused", opened.error().message(), {}};
-        }
+    const auto opened = plan.step == KeeperPlan::Step::open ? rollover.open_session(plan.day)
+                                                            : rollover.record_opened();
+    if (!opened) {
+        return Hold{"paused", opened.error().message(), {}};
     }
     day = plan.day;
     note_calendar_end(day);

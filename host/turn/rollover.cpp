@@ -46,6 +46,9 @@ Result<> Rollover::record(const RolloverState& rollover,
 }
 
 Result<> Rollover::run(const std::string& why) {
+    if (auto told = record_opened(); !told) {  // a crash came before it, and no turn since
+        return told;
+    }
     const DeskState& state = parts_.sessions.state();
     RolloverState rollover;
     if (state.rollover && !(state.rollover->summarised && state.rollover->folded)) {
@@ -219,23 +222,34 @@ Result<> Rollover::open_session(DeskDate day) {
         summary = text->value_or("");
         extra.set("summary_of", (**last).str());
     }
-    const std::optional<RolloverState> closed = parts_.sessions.state().rollover;
     auto opened = parts_.sessions.open_session(day, summary, std::move(extra));
-    if (!opened) {
-        return opened.error();
+    return opened ? record_opened() : Result<>(opened.error());
+}
+
+Result<> Rollover::record_opened() {
+    const DeskState& state = parts_.sessions.state();
+    const std::string from = state.rollover ? state.rollover->session : "";
+    if (state.session.empty() || !state.session_day || from == state.session ||
+        parts_.sessions.conversation().size() > 1) {
+        return {};  // none is open, it is being closed, or its first turn has begun
     }
-    RolloverState rollover = closed.value_or(RolloverState{day, "", true, true, true});
     Json data = Json::object();
-    data.set("day", day.str())
-        .set("session", *opened)
+    data.set("day", state.session_day->str())
+        .set("session", state.session)
         .set("step", "opened")
         .set("why", "first turn");
-    data.set("from", rollover.session.empty() ? Json() : Json(rollover.session));
-    parts_.events.emit("rollover", data);
-    JournalEntry entry = DeskParts::entry("rollover", *opened, "", std::move(data));
-    entry.key = "rollover:" + *opened + ":opened";
+    data.set("from", from.empty() ? Json() : Json(from));
+    JournalEntry entry = DeskParts::entry("rollover", state.session, "", data);
+    entry.key = "rollover:" + state.session + ":opened";
+    const std::uint64_t duplicates = parts_.journal.counts().duplicates;
     auto record = parts_.journal.append(std::move(entry));
-    return record ? Result<>() : Result<>(record.error().during("journal the rollover"));
+    if (!record) {
+        return record.error().during("journal the rollover");
+    }
+    if (parts_.journal.counts().duplicates == duplicates) {
+        parts_.events.emit("rollover", data);
+    }
+    return {};
 }
 
 }  // namespace daybook

@@ -31,6 +31,9 @@ class Rollover {
     /// Makes the session for its first turn; its opening line carries the last summary. Errors: io,
     /// full, unavailable.
     Result<> open_session(DeskDate day);
+    /// Journals that the open session was opened, once, as long as nothing was said in it: a crash
+    /// may have come between the two. Errors: io, full, unavailable.
+    Result<> record_opened();
 
   private:
     Result<> summarise(RolloverState& rollover, const std::string& why);

@@ -206,6 +206,10 @@ void Home::stop() {
 void Home::kill() {
     REQUIRE(pid_ > 0);
     REQUIRE(::kill(pid_, SIGKILL) == 0);
+    wait_gone();
+}
+
+void Home::wait_gone() {
     // Not a child of ours: gone when the signal finds nobody, or only what waits to be collected.
     const std::filesystem::path state = "/proc/" + std::to_string(pid_) + "/stat";
     CHECK(eventually([&] {

@@ -66,6 +66,8 @@ class Home {
     void stop();
     /// kill -9; returns when the process is gone.
     void kill();
+    /// Returns when the host, which something else has killed, is gone.
+    void wait_gone();
     /// daybook … --home of this home.
     [[nodiscard]] Ran daybook(Words words) const;
     /// The same with --json, expecting exit code 0.
