@@ -57,6 +57,10 @@ int restore_home(const Options& options, Output& output);
 int show_usage(const Options& options, Output& output);
 // commands_verify.cpp
 int verify_journal(const Options& options, Output& output);
+// commands_key.cpp
+int set_key(const Options& options, Output& output);
+int list_keys(const Options& options, Output& output);
+int remove_key(const Options& options, Output& output);
 // init.cpp, demo.cpp
 int make_home(const Options& options, Output& output);
 int run_demo(const Options& options, Output& output);

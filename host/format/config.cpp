@@ -48,6 +48,9 @@ class TableReader {
     }
 
     void fail(TomlPlace at, const std::string& what) { problems_.add(at, name_, what); }
+    [[nodiscard]] ConfigProblem problem() {
+        return [this](TomlPlace at, const std::string& what) { fail(at, what); };
+    }
     /// At the key's value, or at the table when the key is missing.
     void fail_at(std::string_view key, const std::string& what) {
         const TomlNode* node = table_.find(key);
@@ -248,7 +251,7 @@ void read_host(const TomlNode& table, HostConfig& out, Problems& problems) {
 }
 
 PluginConfig read_plugin(const std::string& name, const TomlNode& table, Problems& problems) {
-    TableReader reader(table, "plugin." + name, problems, {"file", "enabled", "config"});
+    TableReader reader(table, "plugin." + name, problems, {"file", "enabled", "origins", "config"});
     PluginConfig plugin;
     plugin.name = name;
     reader.text("file", plugin.file);
@@ -256,6 +259,9 @@ PluginConfig read_plugin(const std::string& name, const TomlNode& table, Problem
         reader.fail_at("file", "expected a file name on the plugin path, or an absolute path");
     }
     reader.boolean("enabled", plugin.enabled);
+    if (const TomlNode* origins = table.find("origins")) {
+        plugin.origins = read_origins(*origins, reader.problem());
+    }
     reader.settings("config", plugin.config);
     return plugin;
 }
@@ -264,7 +270,14 @@ ModelConfig read_model(const std::string& name, const TomlNode& table, Problems&
     TableReader reader(table,
                        "model." + name,
                        problems,
-                       {"plugin", "model", "url", "credential", "window", "config"});
+                       {"plugin",
+                        "model",
+                        "url",
+                        "credential",
+                        "credential_header",
+                        "private_network",
+                        "window",
+                        "config"});
     ModelConfig model;
     model.name = name;
     reader.text("plugin", model.plugin);
@@ -273,19 +286,14 @@ ModelConfig read_model(const std::string& name, const TomlNode& table, Problems&
     }
     reader.text("model", model.model);
     reader.text("url", model.url);
-    if (!model.url.empty() && !model.url.starts_with("http://") &&
-        !model.url.starts_with("https://")) {
-        reader.fail_at("url", "expected http:// or https://");
-    }
-    const std::size_t host = model.url.find("//");
-    if (host != std::string::npos &&
-        model.url.substr(0, model.url.find('/', host + 2)).find('@') != std::string::npos) {
-        reader.fail_at("url",
-                       "a secret never stands in this file: name it with credential = \"NAME\"");
-    }
-    reader.text("credential", model.credential);
-    if (!model.credential.empty() && !is_plain_name(model.credential)) {
-        reader.fail_at("credential", "expected the name of a credential, not its value");
+    OriginConfig access;
+    access.url = model.url;
+    read_access(table, access, reader.problem());
+    model.credential = access.credential;
+    model.credential_header = access.credential_header;
+    model.private_network = access.private_network;
+    if (const std::string wrong = model.url.empty() ? "" : url_problem(access); !wrong.empty()) {
+        reader.fail_at("url", wrong);
     }
     reader.integer("window", 0, 100'000'000, model.window);
     reader.settings("config", model.config);

@@ -15,6 +15,7 @@
 
 #include <daybook/result.hpp>
 
+#include "host/format/config_http.hpp"
 #include "host/format/json.hpp"
 #include "host/os/clock.hpp"
 
@@ -41,7 +42,8 @@ struct PluginConfig {
     std::string name;  ///< key of [plugin.NAME]
     std::string file;  ///< "" = NAME.so on the plugin path; else a file name or absolute path
     bool enabled = true;
-    Json config = Json::object();  ///< [plugin.NAME.config]
+    std::vector<OriginConfig> origins;  ///< where its tools may reach by http/1
+    Json config = Json::object();       ///< [plugin.NAME.config]
 };
 
 struct ModelConfig {
@@ -49,8 +51,10 @@ struct ModelConfig {
     std::string plugin;
     std::string model;  ///< the backend's own name of the model, may be ""
     std::string url;
-    std::string credential;   ///< by name only
-    std::int64_t window = 0;  ///< tokens, 0 = ask the backend
+    std::string credential;         ///< by name only
+    std::string credential_header;  ///< "" = as the backend asks
+    bool private_network = false;   ///< plain http, and names that stand for private addresses
+    std::int64_t window = 0;        ///< tokens, 0 = ask the backend
     Json config = Json::object();
 };
 

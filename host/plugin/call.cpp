@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <memory>
 #include <utility>
 
 #include "host/format/json.hpp"
@@ -99,6 +100,7 @@ class CallInFlight {
     std::optional<Error> over_;  ///< deadline or cancel: why no verb is served any more
     std::size_t event_bytes_ = 0;
     SteadyTime next_look_ = now() + kInspectPoll;
+    std::shared_ptr<char> alive_ = std::make_shared<char>();
 };
 
 /// An exception of the host went through the wait: what the plugin does must not go on, and its
@@ -106,6 +108,7 @@ class CallInFlight {
 void CallInFlight::abandon() {
     over_ = Error(Errc::internal, what_ + ": broken off by a fault of the host");
     outcome_.ended = true;
+    verbs_.give_up(*over_);
     if (call_ == 0) {
         return;
     }
@@ -222,6 +225,7 @@ void CallInFlight::end_early(Errc code,
                              std::chrono::milliseconds cancel_grace) {
     over_ = Error(code, what_ + ": " + why);
     outcome_.ended = true;
+    verbs_.give_up(*over_);
     // A runner that does not even read this is killed all the same.
     static_cast<void>(runner_.send({MessageType::cancel, call_, {}}));
     if (inbox_.serve_until([&] { return settled_; }, now() + cancel_grace)) {
@@ -298,7 +302,16 @@ void CallInFlight::take_verb(const Message& message) {
     } else if (over_) {
         answer(*verb_request, *over_);
     } else {
-        answer(*verb_request, verbs_.serve(leash_, *verb, arguments, outcome_));
+        // It may outlive this call: what it points to is then gone with `alive_`.
+        const VerbServer::Reply reply = [this, weak = std::weak_ptr(alive_), id = *verb_request](
+                                            const Result<std::string>& later) {
+            if (!weak.expired() && call_ != 0) {
+                answer(id, later);
+            }
+        };
+        if (!verbs_.serve_later(leash_, *verb, arguments, outcome_, reply)) {
+            answer(*verb_request, verbs_.serve(leash_, *verb, arguments, outcome_));
+        }
     }
 }
 

@@ -51,6 +51,22 @@ class VerbServer {
                                       std::string_view verb,
                                       const std::vector<std::string>& arguments,
                                       CallOutcome& outcome) = 0;
+
+    /// Where a verb's answer goes when it is there. Does nothing once the call is over.
+    using Reply = std::function<void(Result<std::string>)>;
+    /// Takes a verb whose answer may come later, from the same thread; the call goes on meanwhile.
+    /// False: it is not such a verb, and serve() is asked.
+    virtual bool serve_later(Leash& leash,
+                             std::string_view verb,
+                             const std::vector<std::string>& arguments,
+                             CallOutcome& outcome,
+                             Reply reply) {
+        static_cast<void>(leash), static_cast<void>(verb), static_cast<void>(arguments);
+        static_cast<void>(outcome), static_cast<void>(reply);
+        return false;
+    }
+    /// The call must end: whatever is still open for it is closed, and who waits is told why.
+    virtual void give_up(const Error& why) { static_cast<void>(why); }
 };
 
 struct CallWatch {

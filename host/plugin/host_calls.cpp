@@ -101,4 +101,32 @@ Result<std::string> HostCalls::serve(Leash& leash,
     return verbs::not_served(verb);
 }
 
+bool HostCalls::serve_later(Leash& leash,
+                            std::string_view verb,
+                            const std::vector<std::string>& arguments,
+                            CallOutcome& outcome,
+                            Reply reply) {
+    constexpr std::string_view kHttpVerbs = "http/1.";
+    if (!verb.starts_with(kHttpVerbs)) {
+        return false;
+    }
+    if (auto allowed = check_group(leash, kHttp, context_.clock.steady()); !allowed) {
+        reply(allowed.error());
+        return true;
+    }
+    if (!http_) {
+        http_ = std::make_unique<HostHttp>(context_.http, leash.deadline);
+    }
+    // From here on the effect may have happened, whatever the answer.
+    outcome.external_effect = true;
+    http_->serve(verb.substr(kHttpVerbs.size()), arguments, std::move(reply));
+    return true;
+}
+
+void HostCalls::give_up(const Error& why) {
+    if (http_) {
+        http_->give_up(why);
+    }
+}
+
 }  // namespace daybook

@@ -3,12 +3,14 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <string>
 
 #include "host/format/calendar.hpp"
 #include "host/gate/write_gate.hpp"
 #include "host/journal/journal.hpp"
 #include "host/plugin/call.hpp"
+#include "host/plugin/host_http.hpp"
 
 namespace daybook {
 
@@ -63,6 +65,7 @@ struct VerbContext {
     std::function<Result<Json>(const HandOver&)> hand_over = {};
     /// The plugin's folder, null when its profile has none.
     std::function<const ScratchFolder*(const std::string& plugin)> scratch_of = {};
+    HttpAccess http{};  ///< what http/1 may reach in this call
 };
 
 /// The verbs of one call.
@@ -73,12 +76,19 @@ class HostCalls final : public VerbServer {
                               std::string_view verb,
                               const std::vector<std::string>& arguments,
                               CallOutcome& outcome) override;
+    bool serve_later(Leash& leash,
+                     std::string_view verb,
+                     const std::vector<std::string>& arguments,
+                     CallOutcome& outcome,
+                     Reply reply) override;
+    void give_up(const Error& why) override;
 
   private:
     VerbContext context_;
     /// What the call read of the file that it may write: for its own use, the model has not seen
     /// it.
     ShownFiles own_shown_;
+    std::unique_ptr<HostHttp> http_;  ///< from the first request on
 };
 
 }  // namespace daybook

@@ -7,6 +7,8 @@
 #include <memory>
 #include <string_view>
 
+#include <daybook/ext/http.h>
+
 #include "host/runner/host_stub.hpp"
 
 namespace daybook::runner {
@@ -23,6 +25,8 @@ daybook_status relay(daybook_call* handle,
                      std::initializer_list<std::string_view> arguments,
                      void* to,
                      daybook_sink sink);
+
+extern const daybook_http kHttp;  ///< http_table.cpp
 
 /// The table of an optional group, or null for an id that the host does not serve.
 [[nodiscard]] const void* group_table(std::string_view id) noexcept;

@@ -1,6 +1,7 @@
 #include "host/surface/host.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <thread>
 #include <utility>
 
@@ -37,6 +38,12 @@ DeskStatus failed_status(const DeskConfig& config, const Error& failure) {
     return status;
 }
 
+/// Where systemd puts a service's credentials; empty elsewhere.
+std::filesystem::path system_credentials() {
+    const char* folder = std::getenv("CREDENTIALS_DIRECTORY");
+    return folder != nullptr && *folder == '/' ? folder : std::filesystem::path();
+}
+
 std::string counted(std::size_t count, std::string_view noun) {
     return std::to_string(count) + " " + std::string(noun) + (count == 1 ? "" : "s");
 }
@@ -44,7 +51,11 @@ std::string counted(std::size_t count, std::string_view noun) {
 }  // namespace
 
 Host::Host(const Needs& needs, Config config)
-    : needs_(needs), config_(std::move(config)), started_(std::chrono::steady_clock::now()) {}
+    : needs_(needs),
+      config_(std::move(config)),
+      http_(needs.loop),
+      keys_(needs.os, needs.state.path() / "keys", system_credentials()),
+      started_(std::chrono::steady_clock::now()) {}
 
 Host::~Host() {
     jobs_.stop();
@@ -81,7 +92,9 @@ Result<std::unique_ptr<Host>> Host::open(const Needs& needs, Config config) {
         .probe_file = needs.state.path() / "format",
         .log = [&log = needs.log](int level,
                                   const std::string& line) { log.write(level_of(level), line); },
-        .owner_folder = needs.places.config.parent_path()});
+        .owner_folder = needs.places.config.parent_path(),
+        .http = &host->http_,
+        .keys = &host->keys_});
     for (const std::string& change : host->registry_->changes()) {
         needs.log.info("plugins changed since the last start: " + change);
         host->record("plugin", Json::object().set("what", "changed").set("text", change));

@@ -20,7 +20,9 @@
 #include "host/format/config.hpp"
 #include "host/journal/journal.hpp"
 #include "host/os/clock.hpp"
+#include "host/os/http_client.hpp"
 #include "host/os/io_loop.hpp"
+#include "host/os/key_files.hpp"
 #include "host/os/os.hpp"
 #include "host/plugin/registry.hpp"
 #include "host/surface/log.hpp"
@@ -115,6 +117,8 @@ class Host {
     std::unique_ptr<Clock> clock_;
     ReplayedClock* replayed_ = nullptr;
     std::unique_ptr<Journal> journal_;
+    HttpClient http_;
+    KeyFiles keys_;
     std::optional<DeskServices> services_;
     std::map<std::string, Slot> slots_;  // fixed after open_desks()
     std::chrono::steady_clock::time_point started_;

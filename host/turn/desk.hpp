@@ -29,7 +29,9 @@
 namespace daybook {
 
 class CheckpointStore;
+class HttpClient;
 class Journal;
+class KeyFiles;
 class SessionStore;
 class WriteGate;
 
@@ -52,6 +54,8 @@ struct DeskServices {
     std::filesystem::path probe_file;
     std::function<void(int level, const std::string& line)> log;  ///< [any]
     std::filesystem::path owner_folder = {};  ///< of the configuration file; "" = none
+    HttpClient* http = nullptr;               ///< nullptr: no http/1
+    const KeyFiles* keys = nullptr;           ///< nullptr: no credentials
 };
 
 /// One event of a desk, for whoever watches (`daybook say`, `status --watch`). JSON with "event"

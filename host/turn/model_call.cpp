@@ -8,9 +8,8 @@
 namespace daybook {
 namespace {
 
-/// A model's call reaches outside only to its own server, which this version does not serve yet; it
-/// calls no tool, journals no order, hands over no trigger, and writes no file (it has no file
-/// grant).
+/// A model's call reaches outside only to its own server; it calls no tool, journals no order,
+/// hands over no trigger, and writes no file (it has no file grant).
 constexpr unsigned kNotForModels = kTools | kJournal | kTriggers;
 
 constexpr std::size_t kMaxSessionId = 512;
@@ -197,6 +196,18 @@ ModelAnswer AnswerCollector::finish(const Result<std::string>& result) {
     return std::move(answer_);
 }
 
+namespace {
+
+/// Its own server, in every kind of turn, and nothing else.
+std::vector<OriginConfig> origins_of(const ModelConfig& model) {
+    if (model.url.empty()) {
+        return {};
+    }
+    return {{model.url, model.credential, model.credential_header, model.private_network}};
+}
+
+}  // namespace
+
 CallOutcome ModelCaller::call(const ModelChoice& model,
                               const std::string& kind,
                               std::string arguments,
@@ -215,6 +226,7 @@ CallOutcome ModelCaller::call(const ModelChoice& model,
     request.kind = kind;
     request.name = model.descriptor;
     request.arguments = std::move(arguments);
+    context.http = tools_.http_access(origins_of(*model.config));
     HostCalls verbs(std::move(context));
     auto runner = parts_.runners.of(*model.plugin);
     if (!runner) {

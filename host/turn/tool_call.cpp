@@ -5,6 +5,7 @@
 
 #include "host/gate/content_rules.hpp"
 #include "host/os/desk_path.hpp"
+#include "host/os/key_files.hpp"
 #include "host/turn/conversation.hpp"
 #include "host/turn/effects.hpp"
 
@@ -199,6 +200,18 @@ VerbContext ToolCaller::verb_context(ShownFiles& shown) {
         [this](const std::string& plugin) { return parts_.runners.find_scratch(plugin); }};
 }
 
+HttpAccess ToolCaller::http_access(std::vector<OriginConfig> origins) const {
+    const DeskServices& services = parts_.services;
+    return {services.http,
+            &parts_.inbox,
+            std::move(origins),
+            [keys = services.keys](const std::string& name) {
+                return keys != nullptr ? keys->read(name)
+                                       : Result<std::string>(
+                                             Error(Errc::auth, "this host keeps no credentials"));
+            }};
+}
+
 /// Also when a caller further out has ended: its answer would reach nobody.
 bool ToolCaller::is_cancelled() const {
     return parts_.interrupt.is_set() ||
@@ -208,7 +221,9 @@ bool ToolCaller::is_cancelled() const {
 }
 
 CallOutcome ToolCaller::send(Checked& checked, const std::string& idempotency_key) {
-    HostCalls verbs(verb_context(scope_.shown));
+    VerbContext context = verb_context(scope_.shown);
+    context.http = http_access(checked.offer.plugin->config.origins);
+    HostCalls verbs(std::move(context));
     CallWatch watch;
     watch.is_cancelled = [this] { return is_cancelled(); };
     watch.on_progress = [&](const std::string& text) {

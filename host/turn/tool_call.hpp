@@ -50,6 +50,8 @@ class ToolCaller {
     /// What the verbs of this turn's calls work on; also for the model's own calls, whose reading
     /// is kept apart in `shown`: what a backend reads for itself was not shown to the turn.
     [[nodiscard]] VerbContext verb_context(ShownFiles& shown);
+    /// What http/1 may reach: those origins, with the credentials of this host.
+    [[nodiscard]] HttpAccess http_access(std::vector<OriginConfig> origins) const;
 
   private:
     struct Checked;

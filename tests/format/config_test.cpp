@@ -31,6 +31,7 @@ replay_start = "2019-01-02T03:30:00Z"
 [plugin.candles]
 file = "/opt/candles.so"
 enabled = true
+origins = ["https://a.example", {url = "http://gpu-box:8000", credential = "k", private_network = true}]
 [plugin.candles.config]
 folder = "/data"
 deep = { list = [1, 2.5, true, "x"], empty = {} }
@@ -74,6 +75,11 @@ TEST_CASE("a whole configuration is read", "[format]") {
     CHECK(config.plugins.at("candles").config.dump() ==
           R"({"deep":{"empty":{},"list":[1,2.5,true,"x"]},"folder":"/data"})");
     CHECK(config.models.at("qwen").url == "http://127.0.0.1:8080/v1");
+    const auto& origins = config.plugins.at("candles").origins;
+    REQUIRE(origins.size() == 2);
+    CHECK(origins[0].url == "https://a.example");
+    CHECK(origins[1].credential == "k");
+    CHECK(origins[1].private_network);
     CHECK(config.models.at("qwen").window == 32768);
     const DeskConfig& desk = config.desks.at("main");
     CHECK(desk.zone == "Asia/Kolkata");
@@ -144,6 +150,15 @@ TEST_CASE("each wrong value is refused with what was expected", "[format]") {
         {"[model.x]\nplugin = \"p\"\nurl = \"http://user:pass@host/v1\"\n", "secret"},
         {"[model.x]\nplugin = \"p\"\ncredential = \"sk-ant xyz\"\n", "name of a credential"},
         {"[model.x]\nplugin = \"p\"\nwindow = -1\n", "integer"},
+        {"[model.x]\nplugin = \"p\"\nurl = \"http://gpu-box/v1\"\n", "private_network = true"},
+        {"[model.x]\nplugin = \"p\"\ncredential_header = \"cookie\"\n", "x-api-key"},
+        {"[model.x]\nplugin = \"p\"\nprivate_network = 1\n", "true or false"},
+        {"[plugin.x]\norigins = \"https://a\"\n", "list"},
+        {"[plugin.x]\norigins = [5]\n", "a table with a url"},
+        {"[plugin.x]\norigins = [\"ftp://a\"]\n", "http://"},
+        {"[plugin.x]\norigins = [{url = \"https://a\", credentail = \"k\"}]\n",
+         "did you mean \"credential\"?"},
+        {"[plugin.x]\norigins = [\"http://10.0.0.5\"]\n", "private_network = true"},
         {"[desk.x]\nzone = \"Asia Kolkata\"\n", "time zone"},
         {"[desk.x]\ncalendar = \"../nse\"\n", "calendar"},
         {"[desk.x]\nrollover = 15:45:00\n", "in quotes"},

@@ -8,6 +8,7 @@
 
 #include "host/journal/journal_reader.hpp"
 #include "tests/plugin/fixture_plugins.hpp"
+#include "tests/plugin/verb_answer.hpp"
 #include "tests/support/fake_clock.hpp"
 #include "tests/support/must.hpp"
 
@@ -84,7 +85,7 @@ struct Turn {
                             const std::string& verb,
                             const std::vector<std::string>& arguments) {
         HostCalls verbs = calls();
-        return verbs.serve(leash, verb, arguments, outcome);
+        return answer_of(verbs, leash, verb, arguments, outcome);
     }
     std::vector<JournalRecord> records(const std::string& type) {
         std::vector<JournalRecord> out;
@@ -365,11 +366,10 @@ TEST_CASE("a journal line of another type, without key, or with floating money i
 TEST_CASE("no external verb passes in a leash without its group", "[plugin]") {
     Turn turn;
     Leash leash = Turn::leash(kAllGroups & ~kExternalGroups);
-    const auto answer = turn.ask(leash, "journal/1.append", {"order", "k", "", "{}"});
-    REQUIRE_FALSE(answer);
-    CHECK(answer.error().code() == Errc::refused);
-    CHECK_FALSE(turn.outcome.external_effect);
-    CHECK(turn.records("order").empty());
+    for (const std::string verb : {"journal/1.append", "http/1.begin"}) {
+        CHECK(turn.ask(leash, verb, {"order", "k", "", "{}"}).error().code() == Errc::refused);
+    }
+    CHECK((!turn.outcome.external_effect && turn.records("order").empty()));
 }
 
 TEST_CASE("past its deadline a call gets no verb", "[plugin]") {

@@ -7,6 +7,7 @@
 #include <daybook/ext/clock.h>
 #include <daybook/ext/desk_files.h>
 #include <daybook/ext/history.h>
+#include <daybook/ext/http.h>
 #include <daybook/ext/journal.h>
 #include <daybook/ext/maintenance.h>
 #include <daybook/ext/scratch.h>
