@@ -53,6 +53,13 @@ Json DeskState::to_json() const {
     json.set("rollover", rollover ? daybook::to_json(*rollover) : Json());
     json.set("next_turn", std::size_t{next_turn}).set("backend_sessions", sessions);
     json.set("last_model", text_or_null(last_model)).set("settled_day", text_or_null(settled_day));
+    if (!calibration.empty()) {
+        Json models = Json::object();
+        for (const auto& [model, per_thousand] : calibration) {
+            models.set(model, per_thousand);
+        }
+        json.set("calibration", std::move(models));
+    }
     json.set("context_tokens", context_tokens);
     if (paused) {
         json.set("paused", true);
@@ -77,6 +84,13 @@ Result<DeskState> DeskState::from_json(const Json& json) {
             reader.fail("backend_sessions", "text for each model");
         }
         state.backend_sessions[model] = id.as_string();
+    }
+    const Json calibrated = reader.optional_object("calibration");
+    for (const auto& [model, per_thousand] : calibrated.members()) {
+        if (per_thousand.as_integer() <= 0) {
+            reader.fail("calibration", "tokens of 1,000 bytes for each model");
+        }
+        state.calibration[model] = per_thousand.as_integer();
     }
     state.last_model = reader.optional_text("last_model");
     state.settled_day = reader.optional_text("settled_day");

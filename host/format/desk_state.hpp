@@ -35,6 +35,8 @@ struct DeskState {
     std::string
         settled_day;      ///< journal day before which every trigger is settled; "" = read all kept
     bool paused = false;  ///< by the owner: triggers wait
+    std::map<std::string, std::int64_t>
+        calibration;  ///< model name -> tokens of 1,000 bytes, where more than a third
     std::int64_t context_tokens = 0;  ///< the server's count at the last call, 0 = never counted
 
     [[nodiscard]] Json to_json() const;

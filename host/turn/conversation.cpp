@@ -1,12 +1,12 @@
 #include "host/turn/conversation.hpp"
 
 #include <algorithm>
+#include <array>
 #include <map>
 
 namespace daybook {
 namespace {
 
-constexpr std::size_t kShownResult = 600;  // of a tool's result in a transcript
 constexpr std::size_t kQuotedWords = 300;  // of a message in an extracted summary
 constexpr std::size_t kMaxExtracted = 40;  // lines of an extracted summary
 
@@ -56,30 +56,43 @@ Json call_entry(const SessionRecord& call) {
         .set("arguments", arguments_of(call));
 }
 
-std::string transcript_entry(const SessionRecord& record, const Zone& zone) {
+/// How much of each text a transcript shows.
+struct Shown {
+    std::size_t result, words;
+};
+/// Tried in this order until the transcript fits.
+constexpr std::array<Shown, 4> kShortenings = {
+    {{600, 64UL * 1024}, {240, 8192}, {80, 2048}, {80, 600}}};
+
+std::string words_of(std::string_view text, const Shown& shown) {
+    return indented(shortened(text, shown.words));
+}
+
+std::string transcript_entry(const SessionRecord& record, const Zone& zone, const Shown& shown) {
     const std::string start = "[" + clock_time(record.ts, zone) + " ";
     if (record.kind == "trigger") {
         const std::string& name = record.extra["name"].as_string();
         std::string head(name_of(record.source));
         head += " " + record.extra["kind"].as_string() + (name.empty() ? "" : " " + one_line(name));
-        return start + head + "] " + indented(record.text);
+        return start + head + "] " + words_of(record.text, shown);
     }
     if (record.kind == "tool_call") {
         const std::string& said = record.extra["said"].as_string();
-        const std::string before = said.empty() ? "" : start + "desk] " + indented(said) + "\n";
+        const std::string before =
+            said.empty() ? "" : start + "desk] " + words_of(said, shown) + "\n";
         return before + start + "desk calls " + record.extra["tool"].as_string() + "] " +
-               indented(record.text);
+               words_of(record.text, shown);
     }
     if (record.kind == "tool_result") {
         return start + "tool " + record.extra["tool"].as_string() + " " +
                record.extra["status"].as_string() + "] " +
-               indented(shortened(record.text, kShownResult));
+               indented(shortened(record.text, shown.result));
     }
     if (record.kind == "answer") {
-        return start + "desk] " + indented(record.text);
+        return start + "desk] " + words_of(record.text, shown);
     }
     if (record.kind == "interrupted") {
-        return start + "host] this turn ended without an answer: " + indented(record.text);
+        return start + "host] this turn ended without an answer: " + words_of(record.text, shown);
     }
     return {};
 }
@@ -109,16 +122,25 @@ std::string grouped(std::size_t number) {
     return digits;
 }
 
-std::vector<TurnLines> group_by_turn(std::span<const SessionRecord> records) {
-    std::vector<TurnLines> turns;
+LineList list_of(std::span<const SessionRecord> records) {
+    LineList lines;
+    lines.reserve(records.size());
     for (const SessionRecord& record : records) {
-        if (record.turn.empty() || record.kind == "opening" || record.kind == "compress") {
+        lines.push_back(&record);
+    }
+    return lines;
+}
+
+std::vector<TurnLines> group_by_turn(const LineList& lines) {
+    std::vector<TurnLines> turns;
+    for (const SessionRecord* line : lines) {
+        if (line->turn.empty() || line->kind == "opening" || line->kind == "compress") {
             continue;
         }
-        if (turns.empty() || turns.back().turn != record.turn) {
-            turns.push_back({record.turn, {}});
+        if (turns.empty() || turns.back().turn != line->turn) {
+            turns.push_back({line->turn, {}});
         }
-        turns.back().lines.push_back(&record);
+        turns.back().lines.push_back(line);
     }
     return turns;
 }
@@ -216,11 +238,11 @@ Json::Array messages_of(const TurnLines& turn, const Zone& zone) {
     return messages;
 }
 
-Json::Array render_history(std::span<const SessionRecord> records,
+Json::Array render_history(const LineList& lines,
                            const Zone& zone,
                            std::size_t budget,
                            std::vector<std::string>& left_out) {
-    const auto turns = group_by_turn(records);
+    const auto turns = group_by_turn(lines);
     std::vector<Json::Array> kept;
     std::size_t used = 0;
     std::size_t shown = 0;
@@ -248,27 +270,54 @@ Json::Array render_history(std::span<const SessionRecord> records,
     return all;
 }
 
-std::string transcript_of(std::span<const SessionRecord> records,
-                          const Zone& zone,
-                          std::size_t max_bytes) {
+namespace {
+
+std::vector<std::string> entries_of(const LineList& lines, const Zone& zone, const Shown& shown) {
     std::vector<std::string> entries;
-    std::size_t used = 0;
-    std::size_t total = 0;
-    for (const SessionRecord& record : records) {
-        if (std::string entry = transcript_entry(record, zone); !entry.empty()) {
+    for (const SessionRecord* line : lines) {
+        if (std::string entry = transcript_entry(*line, zone, shown); !entry.empty()) {
             entries.push_back(std::move(entry));
         }
     }
-    total = entries.size();
+    return entries;
+}
+
+std::size_t bytes_of(const std::vector<std::string>& entries) {
+    std::size_t bytes = 0;
+    for (const std::string& entry : entries) {
+        bytes += entry.size() + 1;
+    }
+    return bytes;
+}
+
+}  // namespace
+
+std::string transcript_of(std::string_view so_far,
+                          const LineList& lines,
+                          const Zone& zone,
+                          std::size_t max_bytes) {
+    std::string out;
+    if (!so_far.empty() && !lines.empty()) {
+        out = "[" + clock_time(lines.front()->ts, zone) + " host summary] " +
+              indented(shortened(so_far, max_bytes / 2)) + "\n";
+    }
+    const std::size_t left = max_bytes - std::min(max_bytes, out.size());
+    std::vector<std::string> entries;
+    for (const Shown& shown : kShortenings) {
+        entries = entries_of(lines, zone, shown);
+        if (bytes_of(entries) <= left) {
+            break;
+        }
+    }
+    std::size_t used = 0;
     auto first = entries.end();
-    while (first != entries.begin() && used + std::prev(first)->size() + 1 <= max_bytes) {
+    while (first != entries.begin() && used + std::prev(first)->size() + 1 <= left) {
         --first;
         used += first->size() + 1;
     }
-    std::string out;
     if (first != entries.begin()) {
-        out = "(the newest " + grouped(static_cast<std::size_t>(entries.end() - first)) + " of " +
-              grouped(total) + " entries)\n";
+        out += "(the newest " + grouped(static_cast<std::size_t>(entries.end() - first)) + " of " +
+               grouped(entries.size()) + " entries)\n";
     }
     for (auto entry = first; entry != entries.end(); ++entry) {
         out += *entry + "\n";
@@ -292,7 +341,7 @@ std::string extract_summary(std::span<const SessionRecord> records,
             ++failed;
         }
     }
-    std::string out = "(extracted by the host, not written by a model: " + std::string(why) + ")\n";
+    std::string out = std::string(kExtractedMark) + ": " + std::string(why) + ")\n";
     const std::size_t skipped = lines.size() > kMaxExtracted ? lines.size() - kMaxExtracted : 0;
     if (skipped > 0) {
         out += "- " + grouped(skipped) + " earlier messages of the owner are in the session file\n";

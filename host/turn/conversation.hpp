@@ -19,8 +19,12 @@ struct TurnLines {
     std::vector<const SessionRecord*> lines;
 };
 
-/// Groups the lines by turn; openings belong to none. Views into `records`.
-[[nodiscard]] std::vector<TurnLines> group_by_turn(std::span<const SessionRecord> records);
+/// Lines of a session, oldest first, wherever they lie.
+using LineList = std::vector<const SessionRecord*>;
+[[nodiscard]] LineList list_of(std::span<const SessionRecord> records);
+
+/// Groups the lines by turn; openings belong to none. Views into the records.
+[[nodiscard]] std::vector<TurnLines> group_by_turn(const LineList& lines);
 
 /// One trigger as a message of the request (docs/turns.md).
 [[nodiscard]] Json trigger_message(const SessionRecord& trigger, const Zone& zone);
@@ -37,14 +41,16 @@ struct TurnLines {
 
 /// The newest whole turns of the session that fit into `budget` bytes, oldest first. A turn is
 /// never cut. What was left out is added to `left_out` as a sentence.
-[[nodiscard]] Json::Array render_history(std::span<const SessionRecord> records,
+[[nodiscard]] Json::Array render_history(const LineList& lines,
                                          const Zone& zone,
                                          std::size_t budget,
                                          std::vector<std::string>& left_out);
 
-/// docs/turns.md, "The transcript"; at most `max_bytes`: the oldest entries go first, which is said
-/// in its first line.
-[[nodiscard]] std::string transcript_of(std::span<const SessionRecord> records,
+/// docs/turns.md, "The transcript"; about `max_bytes`. `so_far` is the summary of what came before,
+/// its first entry. When it is too long tool results are cut further, then words, then the oldest
+/// entries go, which is said at their place.
+[[nodiscard]] std::string transcript_of(std::string_view so_far,
+                                        const LineList& lines,
                                         const Zone& zone,
                                         std::size_t max_bytes);
 
@@ -53,6 +59,9 @@ struct TurnLines {
 [[nodiscard]] std::string extract_summary(std::span<const SessionRecord> records,
                                           const Zone& zone,
                                           std::string_view why);
+
+/// How the host's own summary begins: what a model should write again.
+inline constexpr std::string_view kExtractedMark = "(extracted by the host, not written by a model";
 
 /// Whether anything was said in the session.
 [[nodiscard]] bool has_turns(std::span<const SessionRecord> records);

@@ -109,6 +109,7 @@ struct Desk::Impl {
     std::map<std::string, JsonSchema> schemas;  // [desk]
     std::uint64_t next_turn = 1;                // [desk]
     std::optional<DeskDate> uncovered_day;      // [desk] the last that was told of
+    ContextMeter meter;                         // [desk]
     TriggerQueue queue;
     Runners runners;
     DeskParts parts;

@@ -15,6 +15,7 @@
 #include "host/plugin/desk_inbox.hpp"
 #include "host/plugin/registry.hpp"
 #include "host/session/session_store.hpp"
+#include "host/turn/context_meter.hpp"
 #include "host/turn/desk.hpp"
 #include "host/turn/desk_events.hpp"
 #include "host/turn/runners.hpp"
@@ -56,6 +57,7 @@ struct DeskParts {
     const std::map<std::string, ToolOffer>& tools;
     std::map<std::string, JsonSchema>& schemas;  ///< compiled at the first call of a tool
     std::uint64_t& next_turn;                    ///< number of the next turn; never given twice
+    ContextMeter& meter;
 
     [[nodiscard]] std::string new_turn() const { return "t-" + std::to_string(next_turn++); }
     /// A journal entry of this host in a turn.

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "host/journal/journal_reader.hpp"
+#include "host/turn/compression.hpp"
 #include "host/turn/desk_impl.hpp"
 
 namespace daybook {
@@ -53,6 +54,13 @@ Result<> Desk::Impl::recover() {
     }
     // The journal knows it first: state.json follows with the desk's next work.
     paused = scanner.paused().value_or(state.paused);
+    if (auto told = complete_compress_record(*stores.journal, *stores.sessions); !told) {
+        return told;
+    }
+    for (const auto& [model, per_thousand] : state.calibration) {
+        meter.calibrate(model, per_thousand);
+    }
+    meter.restore(stores.sessions->conversation());
     known = scanner.triggers();
     for (const CutTurn& turn : scanner.cut()) {
         known[turn.trigger] = true;  // those that run again are put right below

@@ -90,6 +90,8 @@ bool AnswerCollector::take(const ModelEvent& event) {
         take_tool_call(event);
     } else if (event.name == "usage") {
         take_usage(event);
+    } else if (event.name == "compacted") {
+        take_compaction(event);
     } else if (event.name == "session") {
         const std::string id = value_of(event, 0);
         answer_.backend_session = is_utf8(id) && id.size() <= kMaxSessionId ? id : "";
@@ -168,6 +170,14 @@ void AnswerCollector::take_usage(const ModelEvent& event) {
     answer_.exact = event.values[0] == "1";
     answer_.input_tokens = input > 0 ? input : -1;
     answer_.output_tokens = std::max<std::int64_t>(number_of(event.values[2]), -1);
+}
+
+void AnswerCollector::take_compaction(const ModelEvent& event) {
+    const std::int64_t before = number_of(value_of(event, 0));
+    const std::int64_t after = number_of(value_of(event, 1));
+    if (before > 0 && after >= 0) {
+        answer_.compaction = Compaction{before, after};
+    }
 }
 
 ModelAnswer AnswerCollector::finish(const Result<std::string>& result) {
@@ -275,6 +285,52 @@ Result<> ModelCaller::ready(const ModelChoice& model, std::chrono::milliseconds 
         return Error(Errc::unavailable, reason.empty() ? "it says that it is not ready" : reason);
     }
     return {};
+}
+
+Result<TokenCount> ModelCaller::count(const ModelChoice& model, const Json& request) {
+    CallWatch watch;
+    watch.is_cancelled = [this] { return parts_.interrupt.is_set(); };
+    const CallOutcome outcome =
+        call(model, "model.count", request.dump(), parts_.services.config.host.call_timeout, watch);
+    if (!outcome.result) {
+        return outcome.result.error();
+    }
+    const auto usage = Json::parse(*outcome.result);
+    const std::int64_t tokens = usage ? (*usage)["input"].as_integer(0) : 0;
+    if (tokens <= 0) {
+        return Error(Errc::model_fault, "model " + model.config->name + " counted no token");
+    }
+    const Json& exact = (*usage)["exact"];
+    return TokenCount{tokens, exact.as_bool() || exact.as_integer() == 1};
+}
+
+Result<Compaction> ModelCaller::compact(const ModelChoice& model, std::string_view instruction) {
+    AnswerCollector collector;
+    CallWatch watch;
+    watch.on_event = [&](const ModelEvent& event) { collector.take(event); };
+    watch.is_cancelled = [&] { return collector.is_spoilt() || parts_.interrupt.is_set(); };
+    const CallOutcome outcome = call(model,
+                                     "model.compact",
+                                     Json::object().set("instruction", instruction).dump(),
+                                     parts_.services.config.host.model_timeout,
+                                     watch);
+    if (!outcome.result && outcome.result.error().code() == Errc::unsupported) {
+        return outcome.result.error();
+    }
+    const ModelAnswer answer = collector.finish(outcome.result);
+    const std::string who = "model " + model.config->name;
+    // A backend may say that it succeeded and have done nothing: only a boundary counts.
+    if (answer.compaction && answer.compaction->after < answer.compaction->before) {
+        return *answer.compaction;
+    }
+    if (!outcome.result) {
+        return outcome.result.error().during(who + " compacts its conversation");
+    }
+    return Error(Errc::model_fault,
+                 who +
+                     (answer.compaction ? " compacted its conversation and gained nothing"
+                                        : " told of no compaction of its conversation") +
+                     (answer.message.empty() ? "" : ": " + answer.message));
 }
 
 std::int64_t ModelCaller::window(const ModelChoice& model, std::chrono::milliseconds timeout) {

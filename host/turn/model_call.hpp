@@ -4,7 +4,9 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <daybook/result.hpp>
@@ -27,6 +29,17 @@ struct ModelToolCall {
     std::string id, name, arguments;  ///< arguments: JSON text
 };
 
+/// Tokens of a conversation that a backend keeps itself, before and after it shortened it.
+struct Compaction {
+    std::int64_t before = 0, after = 0;
+};
+
+/// A backend's count of a request.
+struct TokenCount {
+    std::int64_t tokens = 0;
+    bool exact = false;
+};
+
 /// What a backend answered. Exactly one of `end` and `error_class` is set.
 struct ModelAnswer {
     std::string text;
@@ -37,6 +50,7 @@ struct ModelAnswer {
     std::string backend_session;                         ///< "" = the backend told none
     std::int64_t input_tokens = -1, output_tokens = -1;  ///< -1 = not reported
     bool exact = false;
+    std::optional<Compaction> compaction;  ///< the last one of this call
 };
 
 /// Collects the events of one answer and holds it to its rules: what is larger than the bounds
@@ -60,6 +74,7 @@ class AnswerCollector {
     void take_tool_call(const ModelEvent& event);
     void take_end(const ModelEvent& event);
     void take_usage(const ModelEvent& event);
+    void take_compaction(const ModelEvent& event);
 
     ModelAnswer answer_;
     std::string spoilt_;
@@ -83,6 +98,13 @@ class ModelCaller {
     Result<> ready(const ModelChoice& model, std::chrono::milliseconds timeout);
     /// Tokens; 0 = unknown.
     std::int64_t window(const ModelChoice& model, std::chrono::milliseconds timeout);
+
+    /// The backend's own count of the request. Errors: unsupported, or its reason; a count of zero
+    /// is model_fault.
+    Result<TokenCount> count(const ModelChoice& model, const Json& request);
+    /// Lets the backend shorten the conversation that it keeps. Errors: unsupported (it keeps
+    /// none), model_fault (it told no boundary, or one that gains nothing), or its reason.
+    Result<Compaction> compact(const ModelChoice& model, std::string_view instruction);
 
   private:
     CallOutcome call(const ModelChoice& model,

@@ -2,12 +2,11 @@
 
 #include <algorithm>
 
+#include "host/turn/context_meter.hpp"
 #include "host/turn/conversation.hpp"
 
 namespace daybook {
 namespace {
-
-constexpr std::int64_t kMaxOutputTokens = 2048;
 
 void add_part(FixedPart& fixed, std::string_view name, std::string_view text) {
     fixed.parts.push(Json::object().set("name", name).set("text", text));
@@ -70,21 +69,13 @@ void add_skills(FixedPart& fixed, const std::vector<const SkillManifest*>& skill
     }
 }
 
-std::size_t bytes_of(const Json::Array& messages) {
-    std::size_t bytes = 0;
-    for (const Json& message : messages) {
-        bytes += message.dump().size() + 1;
-    }
-    return bytes;
-}
-
 /// Takes whole rounds (an assistant's message and the results that follow) out of the middle,
 /// oldest first.
 Json::Array fit_live(const Json::Array& live,
                      std::size_t budget,
                      std::vector<std::string>& left_out) {
     Json::Array kept = live;
-    std::size_t bytes = bytes_of(kept);
+    std::size_t bytes = content_bytes(kept);
     std::size_t dropped = 0;
     while (bytes > budget) {
         const auto is_assistant = [](const Json& message) {
@@ -97,7 +88,7 @@ Json::Array fit_live(const Json::Array& live,
             break;  // the newest round stays, whatever its size
         }
         kept.erase(first, next);
-        bytes = bytes_of(kept);
+        bytes = content_bytes(kept);
         ++dropped;
     }
     if (dropped > 0) {
@@ -108,13 +99,6 @@ Json::Array fit_live(const Json::Array& live,
 }
 
 }  // namespace
-
-std::size_t conversation_budget(std::int64_t window_tokens) noexcept {
-    if (window_tokens <= 0) {
-        return kConversationBudget;
-    }
-    return static_cast<std::size_t>(window_tokens) * 3 * 6 / 10;
-}
 
 std::string default_instructions(std::string_view desk, std::string_view zone) {
     return "You are the trading desk \"" + std::string(desk) + "\". Times are in the zone " +
@@ -182,7 +166,7 @@ Json build_request(const RequestFrame& frame,
     request.set("v", 1).set("desk", frame.desk).set("turn", frame.turn).set("kind", frame.kind);
     request.set("session", frame.session).set("day", frame.day.str()).set("now", frame.now);
     request.set("model", frame.model).set("config", frame.config).set("window", frame.window);
-    request.set("max_output_tokens", kMaxOutputTokens);
+    request.set("max_output_tokens", kAnswerTokens);
     request.set("resume", frame.resume.empty() ? Json() : Json(frame.resume));
     request.set("parts", frame.fixed == nullptr ? Json::array() : frame.fixed->parts);
     request.set("left_out", std::move(all_left_out)).set("tools", frame.tools);

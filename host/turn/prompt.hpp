@@ -22,11 +22,6 @@ inline constexpr std::size_t kSkillsBudget = 4UL * 1024;
 inline constexpr std::size_t kMemoryBudget = 24UL * 1024;
 inline constexpr std::size_t kNotesBudget = 12UL * 1024;
 inline constexpr std::size_t kSummaryBudget = 8UL * 1024;
-/// Of the conversation, when the model's window is not known.
-inline constexpr std::size_t kConversationBudget = 96UL * 1024;
-
-/// Bytes that the conversation may take: 60 % of the window at 3 bytes a token.
-[[nodiscard]] std::size_t conversation_budget(std::int64_t window_tokens) noexcept;
 
 /// The fixed part's sources, as read for this turn.
 struct FixedSources {

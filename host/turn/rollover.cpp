@@ -2,7 +2,8 @@
 
 #include "host/gate/content_rules.hpp"
 #include "host/turn/conversation.hpp"
-#include "host/turn/prompt.hpp"
+#include "host/turn/conversation_view.hpp"
+#include "host/turn/model_summary.hpp"
 #include "host/turn/tool_call.hpp"
 
 namespace daybook {
@@ -22,6 +23,8 @@ Result<> Rollover::save(const RolloverState& rollover) {
         state.session_day.reset();
         state.backend_sessions.clear();
         state.context_tokens = 0;
+        state.calibration = parts_.meter.calibration();
+        parts_.meter.forget_count();
     }
     return parts_.sessions.save_state(std::move(state));
 }
@@ -116,28 +119,6 @@ Result<> Rollover::summarise(RolloverState& rollover, const std::string& why) {
     return save(rollover);
 }
 
-Json Rollover::summary_request(const TurnScope& scope,
-                               const ModelChoice& choice,
-                               std::int64_t window,
-                               const std::vector<SessionRecord>& lines) const {
-    const std::size_t budget = std::min(kMaxTranscript, conversation_budget(window));
-    RequestFrame frame;
-    frame.desk = parts_.config.name;
-    frame.turn = scope.turn;
-    frame.session = scope.session;
-    frame.kind = name_of(TurnKind::summary);
-    frame.now = parts_.zone.local(parts_.services.clock.now());
-    frame.model = choice.config->model;
-    frame.day = scope.day;
-    frame.config = request_config(*choice.config);
-    frame.window = window;
-    Json message = Json::object();
-    message.set("role", "user").set("source", "host").set("kind", frame.kind).set("at", frame.now);
-    message.set("text", transcript_of(lines, parts_.zone, budget));
-    std::vector<std::string> left_out;
-    return build_request(frame, {}, {std::move(message)}, 2 * budget, left_out);
-}
-
 Result<std::string> Rollover::ask_model(const RolloverState& rollover,
                                         const std::vector<SessionRecord>& lines,
                                         std::string& model) {
@@ -159,41 +140,20 @@ Result<std::string> Rollover::ask_model(const RolloverState& rollover,
         return Error(Errc::unavailable, "no model is ready: " + reasons);
     }
     model = choice->config->name;
-    scope.turn = parts_.new_turn();
-    scope.trigger = parts_.config.name + ":" + scope.turn;
-    Json data = Json::object().set("kind", "summary").set("trigger", Json()).set("model", model);
-    auto begun =
-        parts_.journal.append(DeskParts::entry("turn_start", rollover.session, scope.turn, data));
-    if (!begun) {
-        return begun.error();
-    }
-    const ModelAnswer answer =
-        caller.turn(*choice,
-                    summary_request(scope, *choice, router_.window_of(caller, *choice), lines),
-                    nullptr);
-    const bool completed = answer.end == "completed";
-    if (!completed) {
+    const ConversationView view = view_of(lines);
+    SummaryTask task;
+    task.session = rollover.session;
+    task.day = rollover.day;
+    task.task = day_task();
+    // A day that was compressed begins with its last summary. What the opening carries is the day
+    // before's: not this one's to tell.
+    task.so_far = view.compress == nullptr ? std::string_view() : view.summary;
+    task.lines = view.lines;
+    Summary summary = write_summary(parts_, *choice, router_.window_of(caller, *choice), task);
+    if (!summary.text) {
         router_.forget(model);
     }
-    data.set("outcome", completed ? "completed" : "failed");
-    data.set("tokens",
-             Json::object()
-                 .set("input", answer.input_tokens)
-                 .set("output", answer.output_tokens)
-                 .set("exact", answer.exact));
-    if (!completed) {
-        data.set("error",
-                 mask_secrets(answer.message.empty() ? answer.error_class : answer.message));
-    }
-    if (auto ended =
-            parts_.journal.append(DeskParts::entry("turn_end", rollover.session, scope.turn, data));
-        !ended) {
-        return ended.error();
-    }
-    if (!completed) {
-        return Error(Errc::unavailable, "model " + model + ": " + data["error"].as_string());
-    }
-    return answer.text;
+    return std::move(summary.text);
 }
 
 Result<> Rollover::fold(RolloverState& rollover, const std::string& why) {

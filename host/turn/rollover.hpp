@@ -14,13 +14,8 @@
 
 namespace daybook {
 
-struct TurnScope;
-
 class Rollover {
   public:
-    /// Longest transcript that a model is given.
-    static constexpr std::size_t kMaxTranscript = 256UL * 1024;
-
     /// Borrowed; outlives the rollover.
     Rollover(DeskParts& parts, ModelRouter& router) : parts_(parts), router_(router) {}
 
@@ -38,10 +33,6 @@ class Rollover {
   private:
     Result<> summarise(RolloverState& rollover, const std::string& why);
     Result<> fold(RolloverState& rollover, const std::string& why);
-    [[nodiscard]] Json summary_request(const TurnScope& scope,
-                                       const ModelChoice& choice,
-                                       std::int64_t window,
-                                       const std::vector<SessionRecord>& lines) const;
     /// The summary by a model; an error says why there is none.
     Result<std::string> ask_model(const RolloverState& rollover,
                                   const std::vector<SessionRecord>& lines,

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "host/gate/content_rules.hpp"
+#include "host/turn/compression.hpp"
 #include "host/turn/conversation.hpp"
 #include "host/turn/turn_inputs.hpp"
 
@@ -29,6 +30,11 @@ Json strings(const std::vector<std::string>& texts) {
         list.push(text);
     }
     return list;
+}
+
+/// A turn of the host's own has no trigger that was accepted.
+Json id_or_null(const Trigger& trigger) {
+    return trigger.id.empty() ? Json() : Json(trigger.id);
 }
 
 TurnScope make_scope(const DeskParts& parts, const Trigger& trigger, DeskDate day) {
@@ -75,8 +81,26 @@ TurnEnd Turn::run() {
     }
     model_ = *choice;
     window_ = router_.window_of(models_, model_);
+    auto compressed = Compressor(parts_, router_)
+                          .before_turn(model_, window_, trigger_, scope_.day, context_left_out_);
+    if (!compressed) {
+        waiting.reason = compressed.error().message();
+        return waiting;
+    }
+    return begin_and_loop();
+}
+
+TurnEnd Turn::run_flush(const ModelChoice& model, std::int64_t window) {
+    begun_ = parts_.services.clock.steady();
+    model_ = model;
+    window_ = window;
+    return begin_and_loop();
+}
+
+TurnEnd Turn::begin_and_loop() {
     scope_.turn = parts_.new_turn();
     if (auto begun = begin(trigger_); !begun) {
+        TurnEnd waiting;
         waiting.reason = begun.error().message();
         return waiting;
     }
@@ -122,7 +146,7 @@ Result<> Turn::begin(const Trigger& trigger) {
         trigger.text);  // files of record hold no secret; this turn's model sees the words
     Json data = Json::object();
     data.set("kind", name_of(trigger.kind))
-        .set("trigger", trigger.id)
+        .set("trigger", id_or_null(trigger))
         .set("model", model_.config->name);
     // The journal first: a turn that could not be started leaves no line in the conversation, so
     // that trying again says nothing twice.
@@ -168,6 +192,10 @@ TurnEnd Turn::loop() {
             return finish(std::move(end), "");
         }
         if (!answer.error_class.empty()) {
+            if (answer.error_class == "overflow" &&
+                compress_now("overflow", window_or_assumed(window_))) {
+                continue;
+            }
             if (take_next_model(answer, end)) {
                 continue;
             }
@@ -192,6 +220,9 @@ TurnEnd Turn::loop() {
 Result<> Turn::save_answer(const ModelAnswer& answer) {
     Json usage = Json::object();
     usage.set("input", input_tokens_).set("output", output_tokens_).set("exact", exact_);
+    if (input_tokens_ > 0) {
+        usage.set("bytes", counted_bytes_);
+    }
     Json extra = Json::object();
     extra.set("model", model_.config->name)
         .set("trigger", trigger_.id)
@@ -217,8 +248,12 @@ TurnEnd Turn::complete(const ModelAnswer& answer) {
 
 TurnEnd Turn::finish(TurnEnd end, const std::string& text) {
     end.model = model_.config->name;
-    end.context_tokens = std::max<std::int64_t>(input_tokens_, 0);
+    end.context_tokens = parts_.meter.used(end.model, counted_bytes_ + text.size());
     end.window = window_;
+    end.turn = scope_.turn;
+    end.text = text;
+    end.notes = notes_;
+    end.edits = edits_;
     const bool completed = end.kind == TurnEnd::Kind::completed;
     if (!completed && parts_.interrupt.is_stopping()) {
         // As a crash would leave it: the next start runs it again, or tells what it had already
@@ -245,11 +280,15 @@ TurnEnd Turn::finish(TurnEnd end, const std::string& text) {
     Json tokens = Json::object();
     tokens.set("input", input_tokens_).set("output", output_tokens_).set("exact", exact_);
     Json data = Json::object();
-    data.set("trigger", trigger_.id).set("kind", name_of(trigger_.kind)).set("model", end.model);
+    data.set("trigger", id_or_null(trigger_)).set("kind", name_of(trigger_.kind));
+    data.set("model", end.model);
     data.set("outcome", outcome_name(end.kind)).set("tokens", std::move(tokens));
     data.set("ms", std::int64_t{took.count()}).set("left_out", strings(left_out_));
     if (!attempts_.items().empty()) {
         data.set("attempts", attempts_);
+    }
+    if (trigger_.kind == TurnKind::flush) {
+        data.set("notes", notes_).set("edits", edits_);
     }
     if (!completed) {
         data.set("error", mask_secrets(end.reason));

@@ -26,6 +26,9 @@ struct TurnEnd {
     std::vector<ModelRefusal> refusals;  ///< of waiting for a model
     std::string model;
     std::int64_t context_tokens = 0, window = 0;
+    std::string turn;                  ///< "" = not begun
+    std::string text;                  ///< of completed
+    std::size_t notes = 0, edits = 0;  ///< files that the turn's calls wrote
 };
 
 class Turn {
@@ -37,18 +40,28 @@ class Turn {
 
     /// `waiting`: nothing was started or recorded, the trigger stays queued.
     TurnEnd run();
+    /// The same for the flush before a compression, with this model and no other.
+    TurnEnd run_flush(const ModelChoice& model, std::int64_t window);
     /// After run() threw: the turn ends as failed; one that was not begun yet waits.
     TurnEnd fail(const Error& why);
 
   private:
     Result<> begin(const Trigger& trigger);
     void withdraw(const Error& why);
+    TurnEnd begin_and_loop();
     TurnEnd loop();
     /// Runs the calls of one answer and adds them to the conversation. Errors: io, unavailable (the
     /// session).
     Result<> run_calls(const ModelAnswer& answer, int round);
     void note_owner_edits();
     ModelAnswer ask(std::vector<std::string>& left_out);
+    /// The next request but for its frame, cut to the window as far as it must be.
+    struct Draft;
+    [[nodiscard]] Draft draft(std::vector<std::string>& left_out) const;
+    /// Compresses in the middle of the turn, once: `mark` says why. False: nothing changed.
+    bool compress_now(const std::string& mark, std::int64_t used);
+    void measure(const ModelAnswer& answer, std::size_t bytes);
+    void count_writes(const CallOutcome& outcome);
     /// After a failed model: true = go on with another one.
     bool take_next_model(const ModelAnswer& answer, TurnEnd& end);
     TurnEnd complete(const ModelAnswer& answer);
@@ -75,10 +88,14 @@ class Turn {
     Json offered_tools_;
     Json::Array live_;
     std::vector<std::string> left_out_;
+    std::vector<std::string> context_left_out_;  ///< what was found before the turn began
     std::set<std::string> failed_models_;
     Json attempts_ = Json::array();
     std::int64_t input_tokens_ = -1, output_tokens_ = 0;
     bool exact_ = false;
+    std::size_t counted_bytes_ = 0;  ///< of the request that input_tokens_ counts
+    std::size_t notes_ = 0, edits_ = 0;
+    bool compressed_ = false;  ///< a compression in its middle was tried
     bool begun_turn_ = false;  ///< journal and session have its beginning
     SteadyTime begun_{};
 };

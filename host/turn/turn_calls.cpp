@@ -41,6 +41,12 @@ void Turn::emit_result(const ModelToolCall& call, const ToolReport& report) {
     parts_.events.emit("tool_result", members.set("checkpoints", strings(report.checkpoints)));
 }
 
+void Turn::count_writes(const CallOutcome& outcome) {
+    for (const WriteReceipt& write : outcome.writes) {
+        ++(write.path.starts_with("notes/") ? notes_ : edits_);
+    }
+}
+
 Result<> Turn::run_calls(const ModelAnswer& answer, int round) {
     Json::Array shown;
     for (const ModelToolCall& call : answer.calls) {
@@ -67,7 +73,9 @@ Result<> Turn::run_calls(const ModelAnswer& answer, int round) {
             return added;
         }
         emit_call(call);
-        const ToolReport report = ToolCaller::report(tools_.call(call.name, call.arguments));
+        const CallOutcome outcome = tools_.call(call.name, call.arguments);
+        count_writes(outcome);
+        const ToolReport report = ToolCaller::report(outcome);
         if (report.is_cut) {
             // What of it the cut took away is not known: nothing counts as seen whole any more.
             scope_.shown.mark_all_partial();

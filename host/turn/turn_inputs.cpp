@@ -1,6 +1,7 @@
 #include "host/turn/turn_inputs.hpp"
 
 #include "host/format/sha256.hpp"
+#include "host/turn/conversation_view.hpp"
 
 namespace daybook {
 namespace {
@@ -41,26 +42,20 @@ std::vector<const SkillManifest*> skills_of(const DeskParts& parts) {
     return skills;
 }
 
-std::string summary_of(const SessionStore& sessions) {
-    const auto& lines = sessions.conversation();
-    return !lines.empty() && lines.front().kind == "opening" ? lines.front().text : "";
+std::string instructions_of(const DeskParts& parts) {
+    return parts.config.instructions.empty()
+               ? default_instructions(parts.config.name, parts.zone.name())
+               : parts.config.instructions;
 }
 
-}  // namespace
-
-FixedPart gather_fixed_part(DeskParts& parts, TurnScope& scope) {
-    std::vector<std::string> unread;
-    FixedSources sources;
-    sources.instructions = parts.config.instructions.empty()
-                               ? default_instructions(parts.config.name, parts.zone.name())
-                               : parts.config.instructions;
-    sources.skills = skills_of(parts);
-    sources.summary = summary_of(parts.sessions);
+/// Memory.md and the day's notes into the sources; what reached them whole counts as shown.
+FixedPart build_with_files(DeskParts& parts, TurnScope& scope, FixedSources sources) {
     const auto memory = DeskPath::parse("Memory.md");
     const auto notes = DeskPath::parse("notes/" + scope.day.str() + ".md");
     if (!memory || !notes) {
         return build_fixed_part(sources);  // both names are constant and good
     }
+    std::vector<std::string> unread;
     sources.memory = read_own(parts, *memory, "memory", unread);
     const bool memory_read = unread.empty();
     sources.notes = read_own(parts, *notes, "notes", unread);
@@ -74,6 +69,43 @@ FixedPart gather_fixed_part(DeskParts& parts, TurnScope& scope) {
     }
     fixed.left_out.insert(fixed.left_out.end(), unread.begin(), unread.end());
     return fixed;
+}
+
+}  // namespace
+
+FixedPart gather_fixed_part(DeskParts& parts, TurnScope& scope) {
+    FixedSources sources;
+    sources.instructions = instructions_of(parts);
+    sources.skills = skills_of(parts);
+    sources.summary = view_of(parts.sessions.conversation()).summary;
+    return build_with_files(parts, scope, std::move(sources));
+}
+
+FixedPart gather_summary_part(DeskParts& parts, DeskDate day, std::string_view task) {
+    TurnScope nobody;  // a summary writes nothing: what it is shown is no base for a write
+    nobody.day = day;
+    FixedSources sources;
+    sources.instructions = instructions_of(parts);
+    FixedPart fixed = build_with_files(parts, nobody, std::move(sources));
+    fixed.parts.push(Json::object().set("name", "task").set("text", task));
+    return fixed;
+}
+
+RequestFrame make_frame(const DeskParts& parts,
+                        const TurnScope& scope,
+                        const ModelChoice& model,
+                        std::int64_t window) {
+    RequestFrame frame;
+    frame.desk = parts.config.name;
+    frame.turn = scope.turn;
+    frame.session = scope.session;
+    frame.kind = name_of(scope.kind);
+    frame.now = parts.zone.local(parts.services.clock.now());
+    frame.model = model.config->model;
+    frame.day = scope.day;
+    frame.config = request_config(*model.config);
+    frame.window = window;
+    return frame;
 }
 
 Json gather_tools(const DeskParts& parts, const TurnScope& scope) {

@@ -1,63 +1,107 @@
 // A turn's dealings with its model: the request, what follows a failed model, the backend's own
 // session.
 #include <algorithm>
+#include <limits>
 
 #include "host/gate/content_rules.hpp"
 #include "host/os/desk_path.hpp"
+#include "host/turn/compression.hpp"
 #include "host/turn/conversation.hpp"
 #include "host/turn/turn.hpp"
+#include "host/turn/turn_inputs.hpp"
 
 namespace daybook {
 namespace {
 
-std::size_t bytes_of(const Json::Array& messages) {
-    std::size_t bytes = 0;
-    for (const Json& message : messages) {
-        bytes += message.dump().size() + 1;
-    }
-    return bytes;
-}
+constexpr std::size_t kNoLimit = std::numeric_limits<std::size_t>::max();
 
 }  // namespace
 
-ModelAnswer Turn::ask(std::vector<std::string>& left_out) {
-    const std::size_t budget = conversation_budget(window_);
-    const std::size_t live_bytes = bytes_of(live_);
+struct Turn::Draft {
+    Json::Array history;
+    std::size_t live_budget = 0;  ///< bytes of this turn's own messages
+    std::size_t bytes = 0;        ///< of the content, before anything was cut
+};
+
+Turn::Draft Turn::draft(std::vector<std::string>& left_out) const {
     left_out = fixed_.left_out;
-    const auto& lines = parts_.sessions.conversation();
+    left_out.insert(left_out.end(), context_left_out_.begin(), context_left_out_.end());
+    LineList lines = view_of(parts_.sessions.conversation()).lines;
     // By the turn, not by a count: an append may drop the oldest turns.
-    const auto mine = std::find_if(lines.begin(), lines.end(), [&](const SessionRecord& record) {
-        return record.turn == scope_.turn;
+    std::erase_if(lines, [&](const SessionRecord* line) { return line->turn == scope_.turn; });
+    Draft draft;
+    std::vector<std::string> nothing;
+    draft.history = render_history(lines, parts_.zone, kNoLimit, nothing);
+    const std::size_t live = content_bytes(live_);
+    const std::size_t history = content_bytes(draft.history);
+    draft.bytes = fixed_.parts.dump().size() + offered_tools_.dump().size() + history + live;
+    draft.live_budget = kNoLimit;
+    const std::string& model = model_.config->name;
+    const std::int64_t room = window_or_assumed(window_) - kAnswerTokens;
+    const std::int64_t over = parts_.meter.used(model, draft.bytes) - room;
+    if (over > 0) {
+        // Only when no compression could help: what must go, goes by the estimate.
+        const std::size_t surplus = parts_.meter.bytes_of(model, over);
+        draft.live_budget = live + history - std::min(live + history, surplus);
+        draft.history = render_history(
+            lines, parts_.zone, draft.live_budget - std::min(draft.live_budget, live), left_out);
+    }
+    return draft;
+}
+
+bool Turn::compress_now(const std::string& mark, std::int64_t used) {
+    if (compressed_ || trigger_.kind == TurnKind::flush) {
+        return false;
+    }
+    compressed_ = true;
+    if (!Compressor(parts_, router_).in_turn(model_, window_, scope_, mark, used)) {
+        return false;
+    }
+    // What the summary stands for is gone from this turn's own messages too: all but the trigger
+    // and the newest round. Memory.md and the notes are read anew.
+    const auto newest = std::find_if(live_.rbegin(), live_.rend(), [](const Json& message) {
+        return message["role"].as_string() == "assistant";
     });
-    const auto before = std::span(lines.begin(), mine);
-    const Json::Array history =
-        render_history(before, parts_.zone, budget - std::min(budget, live_bytes), left_out);
-    RequestFrame frame;
-    frame.desk = parts_.config.name;
-    frame.turn = scope_.turn;
-    frame.session = scope_.session;
-    frame.kind = name_of(trigger_.kind);
-    frame.now = parts_.zone.local(parts_.services.clock.now());
-    frame.model = model_.config->model;
-    frame.day = scope_.day;
-    frame.config = request_config(*model_.config);
-    frame.window = window_;
+    if (newest != live_.rend() && live_.size() > 1) {
+        live_.erase(live_.begin() + 1, std::prev(newest.base()));
+    }
+    fixed_ = gather_fixed_part(parts_, scope_);
+    return true;
+}
+
+ModelAnswer Turn::ask(std::vector<std::string>& left_out) {
+    Draft next = draft(left_out);
+    const std::int64_t used = parts_.meter.used(model_.config->name, next.bytes);
+    if (is_over(used, window_, kCompressNow) && compress_now(std::to_string(kCompressNow), used)) {
+        next = draft(left_out);
+    }
+    RequestFrame frame = make_frame(parts_, scope_, model_, window_);
     const auto& resume = parts_.sessions.state().backend_sessions;
     if (const auto found = resume.find(model_.config->name); found != resume.end()) {
         frame.resume = found->second;
     }
     frame.fixed = &fixed_;
     frame.tools = offered_tools_;
-    const Json request = build_request(frame, history, live_, budget, left_out);
+    const Json request = build_request(frame, next.history, live_, next.live_budget, left_out);
     ModelAnswer answer = models_.turn(model_, request, [this](const ModelEvent& event) {
         parts_.events.emit(event.name, about().set("text", event.values[0]));
     });
+    measure(answer, content_bytes(request));
+    output_tokens_ += std::max<std::int64_t>(answer.output_tokens, 0);
+    return answer;
+}
+
+void Turn::measure(const ModelAnswer& answer, std::size_t bytes) {
+    counted_bytes_ = bytes;
+    if (answer.compaction) {
+        Compressor(parts_, router_)
+            .note_backend_compaction(model_, scope_, *answer.compaction, bytes);
+    }
     if (answer.input_tokens > 0) {
         input_tokens_ = answer.input_tokens;
         exact_ = answer.exact;
+        parts_.meter.measure(model_.config->name, answer.input_tokens, bytes, answer.exact);
     }
-    output_tokens_ += std::max<std::int64_t>(answer.output_tokens, 0);
-    return answer;
 }
 
 bool Turn::take_next_model(const ModelAnswer& answer, TurnEnd& end) {
@@ -72,6 +116,13 @@ bool Turn::take_next_model(const ModelAnswer& answer, TurnEnd& end) {
     failed_models_.insert(name);
     end.kind = TurnEnd::Kind::failed;
     end.reason = "model " + name + ": " + message;
+    if (trigger_.kind == TurnKind::flush) {
+        // The summary is to come from the same model; another one saves nothing for it.
+        if (answer.error_class == "cancelled") {
+            end.kind = TurnEnd::Kind::cancelled;
+        }
+        return false;
+    }
     switch (after_model_error(answer.error_class)) {
         case AfterModelError::fail:
             return false;

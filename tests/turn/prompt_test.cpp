@@ -157,12 +157,6 @@ TEST_CASE(
     }
 }
 
-TEST_CASE("the conversation's budget follows the model's window", "[turn]") {
-    CHECK(conversation_budget(0) == kConversationBudget);
-    CHECK(conversation_budget(-1) == kConversationBudget);
-    CHECK(conversation_budget(32768) == 58982);
-}
-
 TEST_CASE("a tool whose schema is no object is listed with an empty one", "[turn]") {
     ToolManifest good{"a", "A.", R"({"type":"object"})", {}, {}, {}, false};
     ToolManifest odd{"b", "B.", "true", {}, {}, {}, false};
