@@ -50,6 +50,8 @@ int calendar_today(const Options& options, Output& output);
 int calendar_next(const Options& options, Output& output);
 int calendar_show(const Options& options, Output& output);
 int calendar_check(const Options& options, Output& output);
+// commands_forget.cpp
+int forget_text(const Options& options, Output& output);
 // commands_vault.cpp
 int verify_checkpoints(const Options& options, Output& output);
 int back_up_home(const Options& options, Output& output);

@@ -103,6 +103,11 @@ void add_options_of(std::string_view path, CLI::App& leaf, Options& options) {
         leaf.add_option("--model", options.model, "model the desk lists (default clerk)");
         leaf.add_option("--prices", options.prices, "folder of price files that the desk may read");
     }
+    if (is({"forget"})) {
+        leaf.add_option("--text", options.text, "the text; others may see a command line");
+        leaf.add_option("--file", options.file, "take it from a file, - for standard input");
+        leaf.add_flag("--dry-run", options.dry_run, "only say what would change");
+    }
     if (is({"backup"})) {
         leaf.add_flag("--keys", options.keys, "with the API keys; the backup is a secret then");
     }

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "host/surface/backup.hpp"
+#include "host/surface/forget_desk.hpp"
 #include "host/surface/host.hpp"
 #include "host/surface/journal_verify.hpp"
 #include "host/surface/state_folder.hpp"
@@ -100,8 +101,26 @@ Result<Json> restore_once(const Places& places, Os& os, Args& args) {
                 : Result<Json>(from.error());
 }
 
+Result<Json> forget_once(const Places& places, Os& os, Args& args) {
+    ForgetWish wish;
+    wish.desk = args.name("desk");
+    wish.texts = args.texts("texts");
+    wish.dry_run = args.flag("dry_run");
+    if (auto wrong = args.wrong()) {
+        return *wrong;
+    }
+    std::error_code error;
+    if (!std::filesystem::exists(places.state / "format", error)) {
+        return Error(Errc::not_found, "forget: " + places.state.string() + " is no daybook home");
+    }
+    auto locked = StateFolder::open(os, places.state);
+    return locked ? forget_in_desk({os, places.state, places.config}, SystemClock(), wish)
+                  : Result<Json>(locked.error());
+}
+
 constexpr OnceVerb kOnceVerbs[] = {
     {"checkpoint.verify", once<verify_desks>},
+    {"desk.forget", forget_once},
     {"home.backup", backup_once},
     {"home.restore", restore_once},
     {"home.usage", once<usage_of_home>},

@@ -182,6 +182,12 @@ Result<Json> verify_desks(const VaultPlace& place, const std::string& desk) {
         if (!report) {
             return report.error().during("verify desk " + name);
         }
+        std::error_code error;
+        if (fs::exists(place.state / "forget" / name, error)) {
+            report->findings.push_back(
+                {"a forget was cut short: the text may still be in some places",
+                 "run daybook forget " + name + " again with the same text"});
+        }
         is_ok = is_ok && report->findings.empty();
         desks.push(to_json(name, *report));
     }

@@ -35,7 +35,8 @@ pid_t spawn(const std::string& program,
             int in,
             int out,
             int err) {
-    std::vector<std::string> words = {std::string(DAYBOOK_BUILD_DIR) + "/bin/" + program};
+    std::vector<std::string> words = {
+        program.starts_with('/') ? program : std::string(DAYBOOK_BUILD_DIR) + "/bin/" + program};
     words.insert(words.end(), arguments.begin(), arguments.end());
     std::vector<std::string> environment = {
         "PATH=/usr/bin:/bin", "HOME=" + home.string(), "LANG=C.UTF-8"};

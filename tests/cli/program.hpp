@@ -24,8 +24,8 @@ struct Ran {
 
 using Words = std::vector<std::string>;
 
-/// Runs a program of the build's bin/ with an environment that holds nothing of the caller's but
-/// PATH; HOME is `home`.
+/// Runs a program of the build's bin/, or one by its absolute path, with an environment that holds
+/// nothing of the caller's but PATH; HOME is `home`.
 Ran run_program(const std::string& program,
                 const Words& arguments,
                 const std::filesystem::path& home,
