@@ -23,17 +23,6 @@ constexpr const char* kNotesFile = "notes/2026-10-19.md";
 constexpr const char* kShared = "memory/shared.md";
 constexpr const char* kOwners = "memory/owner.md";
 
-std::string note_of(std::uint64_t op) {
-    return "- note " + std::to_string(op) + " of the day";
-}
-
-/// Tells from its own bytes whether it is whole.
-std::string content_of(std::uint64_t op) {
-    const std::string id = std::to_string(op);
-    return "# content " + id + "\n" + std::string(50 + (op * 7919) % 5000, 'x') + "\nend " + id +
-           "\n";
-}
-
 /// Runs in the writer's process; ends it at the first thing that should not happen.
 class Work {
   public:
@@ -132,6 +121,16 @@ class Work {
 };
 
 }  // namespace
+
+std::string note_of(std::uint64_t op) {
+    return "- note " + std::to_string(op) + " of the day";
+}
+
+std::string content_of(std::uint64_t op) {
+    const std::string id = std::to_string(op);
+    return "# content " + id + "\n" + std::string(50 + (op * 7919) % 5000, 'x') + "\nend " + id +
+           "\n";
+}
 
 Result<> DiskDesk::start() {
     stop();

@@ -112,6 +112,10 @@ class Writer {
     std::string output_;
 };
 
+/// What operation `op` appends or writes; tells from its own bytes whether it is whole.
+[[nodiscard]] std::string note_of(std::uint64_t op);
+[[nodiscard]] std::string content_of(std::uint64_t op);
+
 /// Numbers of operations that no two writers share.
 inline constexpr std::uint64_t kOpsOfAWriter = 1'000'000;
 
