@@ -1,10 +1,12 @@
 // What CheckpointStore's files share: checkpoint_store.cpp (taking), recovery.cpp (opening),
-// history.cpp (reading).
+// history.cpp (reading), journalled.cpp (the record log), replay.cpp (what it held at start).
 #pragma once
 
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -15,6 +17,9 @@
 #include "host/checkpoint/file_scan.hpp"
 #include "host/checkpoint/folder_tree.hpp"
 #include "host/checkpoint/git_objects.hpp"
+#include "host/checkpoint/log_record.hpp"
+#include "host/checkpoint/materialiser.hpp"
+#include "host/checkpoint/record_log.hpp"
 #include "host/checkpoint/repository.hpp"
 
 namespace daybook {
@@ -44,6 +49,7 @@ struct CheckpointStore::Impl {
 
     // recovery.cpp
     Result<> open(const std::filesystem::path& folder);
+    Result<> settle_start();
     Result<> find_head();
     Result<std::optional<GitId>> newest_of(const std::vector<GitId>& candidates) const;
     Result<> load_head();
@@ -51,6 +57,39 @@ struct CheckpointStore::Impl {
     Result<> check_blobs();
     Result<> take_first();
     Result<std::uint64_t> last_number(CommitRecord record) const;
+    Result<CommitRecord> load_tree(const GitId& commit);
+    Result<> read_attributes();
+
+    // replay.cpp
+    /// Removes loose objects that a pack has too, and those that cannot be read: after a power cut
+    /// git and libgit2 would take them for the objects. Errors: io.
+    Result<> sweep();
+    /// A write of the log, and what became of it as far as the log knows.
+    struct Replayed {
+        Checkpoint checkpoint;
+        LoggedWrite write;
+        bool was_recorded = false;
+    };
+    /// By path: the writes since the owner's last edit of it, oldest first.
+    using Chains = std::map<std::string, std::vector<Replayed>>;
+    Result<> replay(const std::vector<LogRecord>& records);
+    Result<> replay_record(const LogRecord& record, Chains& chains);
+    Result<> replay_commit(const LogRecord& record, Chains& chains);
+    Result<> find_lost_writes(const Chains& chains);
+    Result<> judge(const std::string& path, const std::vector<Replayed>& chain);
+
+    // journalled.cpp
+    /// Makes the commit durable through the log. On an error nothing has happened, unless `*moved`
+    /// says otherwise.
+    Result<> log_commit(const CommitRecord& record,
+                        const std::string& bytes,
+                        const GitId& id,
+                        const std::vector<Change>& changes,
+                        Repository::Moved* moved);
+    /// Says in the log that the open write is over and did not happen.
+    void log_not_written();
+    void use_log(bool on);
+    Result<> finish_recovery();
 
     // checkpoint_store.cpp
     /// Commits the changes on top of the head; durable when it returns. On an error the tree in
@@ -61,7 +100,8 @@ struct CheckpointStore::Impl {
                             const DeskPath& path,
                             std::string_view expected,
                             std::string_view intended,
-                            const CheckpointReason& why);
+                            const CheckpointReason& why,
+                            std::optional<std::string_view> content);
     /// Whether the content that the head holds of the file can be read. What was damaged while the
     /// host runs is mended from the files on disk.
     Result<> check_former(const std::string& path);
@@ -76,6 +116,9 @@ struct CheckpointStore::Impl {
     Result<> record_written(const Checkpoint& checkpoint,
                             const std::string& path,
                             const std::optional<std::string>& content);
+    Result<Checkpoint> keep_refused(const std::string& path,
+                                    std::string_view content,
+                                    const CheckpointReason& why);
     Result<> commit_written(const Checkpoint& checkpoint,
                             const std::string& path,
                             const std::optional<std::string>& content);
@@ -95,14 +138,26 @@ struct CheckpointStore::Impl {
     const Clock& clock;
     int desk_dir;
     std::string desk;
+    CheckpointForm form = CheckpointForm::plain;
     std::unique_ptr<Repository> repository;
+    std::unique_ptr<RecordLog> log;
+    std::unique_ptr<Materialiser> materialiser;  ///< nullptr: commits go to the repository itself
     FolderTree tree;
     Attributes attributes;         ///< as the tree holds them
     Attributes wanted_attributes;  ///< as a commit that is being made will hold them
     FileScan scan;
     std::uint64_t next_number = 1;
     std::optional<Pending> pending;
-    std::vector<std::string> skipped;  ///< of the last scan
+    std::optional<LoggedWrite> announcing;  ///< of the record that is being made
+    /// Announced in the log, and not known to be over.
+    struct OpenWrite {
+        std::uint64_t number = 0;    ///< of the checkpoint
+        std::string content_sha256;  ///< of the content that its record holds, or ""
+    };
+    std::optional<OpenWrite> open_write;
+    std::set<std::string> awaiting_redo;             ///< files that finish_recovery() waits for
+    std::map<GitId, std::string> replayed_contents;  ///< blobs that records have named so far
+    std::vector<std::string> skipped;                ///< of the last scan
     CheckpointRecovery recovery;
 
   private:

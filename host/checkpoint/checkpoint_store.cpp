@@ -73,12 +73,14 @@ Result<GitId> CheckpointStore::Impl::commit(CommitRecord record,
     record.tree = *root;
     record.parent = head();
     record.at = clock.now();
-    auto id = repository->objects().write(GitType::commit, record.encode());
+    const std::string bytes = record.encode();
+    auto id = repository->objects().write(GitType::commit, bytes);
     if (!id) {
         return put_back(id.error());
     }
     auto moved = Repository::Moved::no;
-    const Result<> done = repository->move_tip(*id, &moved);
+    const Result<> done = materialiser ? log_commit(record, bytes, *id, changes, &moved)
+                                       : repository->move_tip(*id, &moved);
     if (!done && moved == Repository::Moved::no) {
         return put_back(done.error());
     }
@@ -124,8 +126,9 @@ Result<std::optional<Checkpoint>> CheckpointStore::Impl::settle_pending() {
         return now.error();
     }
     if (!now || hash_of(*now) != announced.intended_sha256) {
-        pending
-            .reset();  // it did not happen, or the owner has been there since: found by the caller
+        // It did not happen, or the owner has been there since: found by the caller.
+        log_not_written();
+        pending.reset();
         return std::optional<Checkpoint>();
     }
     const auto content = *now ? std::optional<std::string>((*now)->content) : std::nullopt;
@@ -202,7 +205,8 @@ Result<Checkpoint> CheckpointStore::Impl::take(std::string_view kind,
                                                const DeskPath& path,
                                                std::string_view expected,
                                                std::string_view intended,
-                                               const CheckpointReason& why) {
+                                               const CheckpointReason& why,
+                                               std::optional<std::string_view> content) {
     if (!path.is_own()) {
         return Error(Errc::refused, "write " + path.str() + ": not one of the desk's own files");
     }
@@ -236,10 +240,36 @@ Result<Checkpoint> CheckpointStore::Impl::take(std::string_view kind,
     if (*now && !is_usual((*now)->permissions)) {
         record.modes.push_back(octal_text((*now)->permissions) + " " + quote_path(path.str()));
     }
+    log_not_written();  // an earlier one that was given up
+    announcing = LoggedWrite{path.str(),
+                             base,
+                             std::string(intended),
+                             content ? std::optional<std::string>(*content) : std::nullopt,
+                             *now ? (*now)->inode : 0,
+                             *now ? (*now)->modified : 0};
     auto made = commit_checkpoint(std::move(record), {});
+    announcing.reset();
     if (made) {
         pending = Pending{*made, path.str(), std::string(intended), {}};
     }
+    return made;
+}
+
+Result<Checkpoint> CheckpointStore::Impl::keep_refused(const std::string& path,
+                                                       std::string_view content,
+                                                       const CheckpointReason& why) {
+    auto blob = repository->objects().write(GitType::blob, content);
+    if (!blob) {
+        return blob.error();
+    }
+    CommitRecord record;
+    record.subject = "conflict: " + path;
+    record.kind = "conflict";
+    record.why = why;
+    record.file = path;
+    const std::string place = std::string(kConflictFolder) + "c-" + std::to_string(next_number);
+    auto made = commit_checkpoint(std::move(record), {{place, TreeFile{kModeFile, *blob}}});
+    tree.remove(place);  // of this one commit only
     return made;
 }
 
@@ -318,13 +348,13 @@ Result<std::vector<CheckpointStore::Impl::Change>> CheckpointStore::Impl::find_e
     for (const auto& [path, file] : known) {
         // What is there and cannot be read now stays as it was last seen.
         if (!path.starts_with(".daybook/") && !found->files.contains(path) &&
-            !found->unreadable.contains(path)) {
+            !found->unreadable.contains(path) && !awaiting_redo.contains(path)) {
             changes.emplace_back(path, std::nullopt);
         }
     }
     for (const auto& [path, file] : found->files) {
         const auto before = known.find(path);
-        if (before == known.end() || before->second != file) {
+        if ((before == known.end() || before->second != file) && !awaiting_redo.contains(path)) {
             changes.emplace_back(path, file);
         }
     }
@@ -383,8 +413,10 @@ Result<std::unique_ptr<CheckpointStore>> CheckpointStore::open(
     const Clock& clock,
     int desk_dir,
     const std::filesystem::path& repository,
-    std::string desk) {
+    std::string desk,
+    CheckpointForm form) {
     auto impl = std::make_unique<Impl>(os, clock, desk_dir, std::move(desk));
+    impl->form = form;
     if (auto opened = impl->open(repository); !opened) {
         const Error& error = opened.error();
         return error.code() != Errc::corrupt
@@ -409,16 +441,18 @@ Result<std::optional<Checkpoint>> CheckpointStore::record_owner_edits() {
 Result<Checkpoint> CheckpointStore::take(const DeskPath& path,
                                          std::string_view expected_sha256,
                                          std::string_view intended_sha256,
-                                         const CheckpointReason& why) {
-    auto made = impl_->take("write", path, expected_sha256, intended_sha256, why);
+                                         const CheckpointReason& why,
+                                         std::optional<std::string_view> content) {
+    auto made = impl_->take("write", path, expected_sha256, intended_sha256, why, content);
     return made ? made : no_checkpoint(made.error(), "checkpoint before writing " + path.str());
 }
 
 Result<Checkpoint> CheckpointStore::take_for_restore(const DeskPath& path,
                                                      std::string_view expected_sha256,
                                                      std::string_view intended_sha256,
-                                                     const CheckpointReason& why) {
-    auto made = impl_->take("restore", path, expected_sha256, intended_sha256, why);
+                                                     const CheckpointReason& why,
+                                                     std::optional<std::string_view> content) {
+    auto made = impl_->take("restore", path, expected_sha256, intended_sha256, why, content);
     return made ? made : no_checkpoint(made.error(), "checkpoint before restoring " + path.str());
 }
 
@@ -432,19 +466,7 @@ Result<> CheckpointStore::record_written(const Checkpoint& checkpoint,
 Result<Checkpoint> CheckpointStore::keep_conflict(const DeskPath& path,
                                                   std::string_view refused_content,
                                                   const CheckpointReason& why) {
-    auto blob = impl_->repository->objects().write(GitType::blob, refused_content);
-    if (!blob) {
-        return no_checkpoint(blob.error(), "keep the refused text for " + path.str());
-    }
-    CommitRecord record;
-    record.subject = "conflict: " + path.str();
-    record.kind = "conflict";
-    record.why = why;
-    record.file = path.str();
-    const std::string place =
-        std::string(kConflictFolder) + "c-" + std::to_string(impl_->next_number);
-    auto made = impl_->commit_checkpoint(std::move(record), {{place, TreeFile{kModeFile, *blob}}});
-    impl_->tree.remove(place);  // of this one commit only
+    auto made = impl_->keep_refused(path.str(), refused_content, why);
     return made ? made : no_checkpoint(made.error(), "keep the refused text for " + path.str());
 }
 
@@ -458,15 +480,6 @@ Result<Checkpoint> CheckpointStore::take_manual(std::string_view reason) {
     record.why.reason = std::string(reason);
     auto made = impl_->commit_checkpoint(std::move(record), {});
     return made ? made : no_checkpoint(made.error(), "checkpoint by hand");
-}
-
-std::string CheckpointStore::committed_sha256(const DeskPath& path) const {
-    const auto file = impl_->tree.find(path.str());
-    if (!file) {
-        return "";
-    }
-    auto content = impl_->repository->objects().read(file->id, GitType::blob);
-    return content ? sha256_hex(*content) : "unreadable";
 }
 
 }  // namespace daybook

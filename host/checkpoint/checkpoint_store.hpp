@@ -1,9 +1,11 @@
 // Snapshots of one desk's own files in a bare git repository (docs/formats.md, "Checkpoints").
 //
-// The plain durable form: objects are written as loose files with fsync, then the one ref; a
-// checkpoint exists when take() has returned. The tree is made by our own encoder from the bytes on
-// disk: no git configuration, attribute, ignore file, filter or hook has any effect. A checkpoint's
-// id is ours, "c-<n>", in a commit trailer; the commit's id may change.
+// Two forms. Plain: objects are written as loose files with fsync, then the one ref. Journalled: a
+// record with everything that is needed to make the objects again goes to a small database with one
+// sync (record_log.hpp); the objects and the ref follow off the call's path (materialiser.hpp). In
+// both a checkpoint exists when take() has returned. The tree is made by our own encoder from the
+// bytes on disk: no git configuration, attribute, ignore file, filter or hook has any effect. A
+// checkpoint's id is ours, "c-<n>", in a commit trailer; the commit's id may change.
 //
 // A write makes two commits: the checkpoint before it (which records the intended hash) and, after
 // it, what it left. Files changed by the owner in between become a commit of their own first
@@ -32,6 +34,8 @@ class Attributes;
 class GitObjects;
 struct StoredTree;
 struct TreeFile;
+
+enum class CheckpointForm { plain, journalled };
 
 /// Why a checkpoint is taken; becomes the commit's trailers. Empty text is left out.
 struct CheckpointReason {
@@ -65,6 +69,18 @@ struct FileChange {
     std::string diff;  ///< unified diff, or "binary"
 };
 
+/// A write whose record is durable and whose file a crash took back, or never saw.
+struct LostWrite {
+    Checkpoint checkpoint;
+    std::string file;
+    std::optional<std::string> content;  ///< what is to stand there; nullopt: the file is to go
+    std::string found_sha256;            ///< what stands there now; "" = no file
+    bool was_recorded = false;           ///< record_written() had been called: it was acknowledged
+    /// False: the file is missing, and the owner may have removed it. It was lost when its new
+    /// content still lies beside its place.
+    bool is_certain = true;
+};
+
 /// What start-up found and put right.
 struct CheckpointRecovery {
     std::vector<std::string> removed_leftovers;  ///< stale locks and temporary files
@@ -75,6 +91,9 @@ struct CheckpointRecovery {
         healed;  ///< objects that a power cut had broken, written anew from the files
     bool restore_begun = false;  ///< a restore of many files was cut; the gate carries it on
     bool owner_edited = false;   ///< files had changed while the host was away; now a checkpoint
+    /// Journalled form: to be written again, then finish_recovery(). Until then the owner's edits
+    /// of these files are not looked for.
+    std::vector<LostWrite> lost_writes;
 };
 
 class CheckpointStore {
@@ -82,16 +101,27 @@ class CheckpointStore {
     /// Opens or makes the repository at `repository` for the desk's folder `desk_dir` (a directory
     /// descriptor that outlives the store), heals what a crash left, and records the owner's edits.
     /// Errors: busy (another host holds it), corrupt (names the object), io, full.
-    static Result<std::unique_ptr<CheckpointStore>> open(Os& os,
-                                                         const Clock& clock,
-                                                         int desk_dir,
-                                                         const std::filesystem::path& repository,
-                                                         std::string desk);
+    static Result<std::unique_ptr<CheckpointStore>> open(
+        Os& os,
+        const Clock& clock,
+        int desk_dir,
+        const std::filesystem::path& repository,
+        std::string desk,
+        CheckpointForm form = CheckpointForm::plain);
     ~CheckpointStore();
     CheckpointStore(const CheckpointStore&) = delete;
     CheckpointStore& operator=(const CheckpointStore&) = delete;
 
     [[nodiscard]] const CheckpointRecovery& recovery() const noexcept;
+    /// The lost writes have been done again, or are the owner's business.
+    Result<> finish_recovery();
+    /// Whether a write whose content was given to take() is done again when a power cut takes its
+    /// rename: its folder need not be synced.
+    [[nodiscard]] bool redoes_writes() const noexcept;
+    /// Waits until everything recorded is in the repository, durably, and git sees it. In the plain
+    /// form it always is. For whoever reads the repository as files: backup, verify, forget.
+    /// Errors: full, io, deadline; nothing is lost.
+    Result<> publish();
 
     /// Looks for the owner's edits of any own file and makes them a checkpoint of their own.
     /// nullopt: nothing had changed.
@@ -99,19 +129,24 @@ class CheckpointStore {
 
     /// The checkpoint before a write of `path`. Reads the file as it is on disk now; when that is
     /// not what the last commit holds, the owner's edit is recorded first. Durable when it returns.
-    /// `expected_sha256` is the hash the file must have ("" = must not exist).
+    /// `expected_sha256` is the hash the file must have ("" = must not exist). `content` is what
+    /// has the intended hash, when it is to be written again after a power cut.
     /// Errors: conflict (the file is not as expected), no_checkpoint (with the cause), refused
     /// (name or kind of file).
     Result<Checkpoint> take(const DeskPath& path,
                             std::string_view expected_sha256,
                             std::string_view intended_sha256,
-                            const CheckpointReason& why);
+                            const CheckpointReason& why,
+                            std::optional<std::string_view> content = {});
     /// The same before a restore: the checkpoint's kind is "restore". An empty `intended_sha256`
     /// means that the file goes.
     Result<Checkpoint> take_for_restore(const DeskPath& path,
                                         std::string_view expected_sha256,
                                         std::string_view intended_sha256,
-                                        const CheckpointReason& why);
+                                        const CheckpointReason& why,
+                                        std::optional<std::string_view> content = {});
+    /// The write of `checkpoint` did not happen: it is not done again after a crash.
+    void not_written(const Checkpoint& checkpoint);
     /// The checkpoint before everything is put back as another one holds it: the owner's edits
     /// first, then one of kind "restore". Errors: no_checkpoint.
     Result<Checkpoint> begin_restore(const CheckpointReason& why);
@@ -121,7 +156,8 @@ class CheckpointStore {
                             const std::map<std::string, std::optional<TreeFile>>& files,
                             const Attributes& attributes);
     /// Commits what the write of `checkpoint` left in `path` (`content`; nullopt = the file is
-    /// gone). Durable. On an error the content is kept and committed before anything else that is
+    /// gone). Durable; in the journalled form the checkpoint's record is, and this is kept over a
+    /// kill. On an error the content is kept and committed before anything else that is
     /// recorded here; while that fails there is no checkpoint.
     Result<> record_written(const Checkpoint& checkpoint,
                             const DeskPath& path,

@@ -145,7 +145,11 @@ std::optional<FileOnDisk> to_file_on_disk(std::optional<StableRead> read) {
     if (!read) {
         return std::nullopt;
     }
-    return FileOnDisk{std::move(read->content), read->status.st_mode & 07777U};
+    const timespec& modified = read->status.st_mtim;
+    return FileOnDisk{std::move(read->content),
+                      read->status.st_mode & 07777U,
+                      read->status.st_ino,
+                      std::int64_t{modified.tv_sec} * 1'000'000'000 + modified.tv_nsec};
 }
 
 }  // namespace

@@ -29,6 +29,8 @@ inline constexpr std::size_t kMaxStoredFile = 8UL * 1024 * 1024;
 struct FileOnDisk {
     std::string content;
     unsigned permissions = 0;  ///< the low twelve bits of st_mode
+    std::uint64_t inode = 0;
+    std::int64_t modified = 0;  ///< nanoseconds since 1970
     [[nodiscard]] unsigned tree_mode() const {
         return (permissions & 0111U) != 0 ? kModeProgram : kModeFile;
     }

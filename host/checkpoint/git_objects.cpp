@@ -7,6 +7,9 @@
 
 #include <git2.h>
 
+#include "host/checkpoint/loose_object.hpp"
+#include "host/checkpoint/staged_objects.hpp"
+
 namespace daybook {
 namespace {
 
@@ -196,32 +199,42 @@ Result<std::vector<TreeEntry>> decode_tree(std::string_view bytes) {
 struct GitObjects::Handles {
     Odb reading;
     Odb writing;
+    Odb packs;  ///< nothing else: says what need not be packed again
 };
 
-GitObjects::GitObjects(Os& os, int folder_fd, std::unique_ptr<Handles> handles)
-    : os_(os), folder_fd_(folder_fd), handles_(std::move(handles)) {}
+GitObjects::GitObjects(Os& os,
+                       int folder_fd,
+                       std::unique_ptr<Handles> handles,
+                       std::shared_ptr<StagedObjects> staged)
+    : os_(os), folder_fd_(folder_fd), handles_(std::move(handles)), staged_(std::move(staged)) {}
 
 GitObjects::~GitObjects() = default;
 
 Result<std::unique_ptr<GitObjects>> GitObjects::open(Os& os,
                                                      const std::filesystem::path& folder,
-                                                     int folder_fd) {
+                                                     int folder_fd,
+                                                     std::shared_ptr<StagedObjects> staged) {
     start_libgit2();
     auto handles = std::make_unique<Handles>();
-    for (Odb* odb : {&handles->reading, &handles->writing}) {
+    for (Odb* odb : {&handles->reading, &handles->writing, &handles->packs}) {
         git_odb* raw = nullptr;
         if (git_odb_new(&raw) < 0) {
             return last_git_error(Errc::io, "open checkpoint objects");
         }
         odb->reset(raw);
-        if (auto added = add_loose(raw, folder.string()); !added) {
-            return added.error();
+        if (odb != &handles->packs) {
+            if (auto added = add_loose(raw, folder.string()); !added) {
+                return added.error();
+            }
+        }
+        if (odb != &handles->writing) {
+            if (auto added = add_packs(raw, folder.string()); !added) {
+                return added.error();
+            }
         }
     }
-    if (auto added = add_packs(handles->reading.get(), folder.string()); !added) {
-        return added.error();
-    }
-    return std::unique_ptr<GitObjects>(new GitObjects(os, folder_fd, std::move(handles)));
+    return std::unique_ptr<GitObjects>(
+        new GitObjects(os, folder_fd, std::move(handles), std::move(staged)));
 }
 
 GitId GitObjects::id_of(GitType type, std::string_view bytes) {
@@ -233,6 +246,10 @@ GitId GitObjects::id_of(GitType type, std::string_view bytes) {
 
 Result<GitId> GitObjects::write(GitType type, std::string_view bytes) {
     const GitId id = id_of(type, bytes);
+    if (is_staging_) {
+        staged_->put(id, type, bytes);
+        return id;
+    }
     const std::string name = loose_name(id);
     auto there = os_.stat_beneath(folder_fd_, name);
     if (!there && there.error().code() != Errc::not_found) {
@@ -289,7 +306,55 @@ Result<> GitObjects::sync_existing(const std::string& name) {
     return {};
 }
 
+Result<> GitObjects::write_unsynced(const GitId& id, GitType type, std::string_view bytes) {
+    const std::string name = loose_name(id);
+    auto there = os_.stat_beneath(folder_fd_, name);
+    if (!there && there.error().code() != Errc::not_found) {
+        return there.error().during("write checkpoint object");
+    }
+    if (there) {
+        const auto whole = read_from_folder(id);
+        if (whole && whole->type == type && whole->bytes == bytes) {
+            return {};
+        }
+        if (auto gone = os_.remove(folder_fd_, name); !gone) {
+            return gone.error().during("replace a broken checkpoint object");
+        }
+    }
+    return write_loose(os_, folder_fd_, name, loose_bytes(name_of(type), bytes));
+}
+
+Result<> GitObjects::remove_loose(const GitId& id) {
+    auto gone = os_.remove(folder_fd_, loose_name(id));
+    return gone || gone.error().code() == Errc::not_found
+               ? Result<>()
+               : Result<>(gone.error().during("remove packed object"));
+}
+
+bool GitObjects::is_packed(const GitId& id) const {
+    const git_oid oid = to_oid(id);
+    return git_odb_exists_ext(handles_->packs.get(), &oid, GIT_ODB_LOOKUP_NO_REFRESH) != 0;
+}
+
+Result<> GitObjects::refresh() {
+    for (git_odb* odb : {handles_->reading.get(), handles_->packs.get()}) {
+        if (git_odb_refresh(odb) < 0) {
+            return last_git_error(Errc::io, "look for checkpoint packs");
+        }
+    }
+    return {};
+}
+
 Result<GitObject> GitObjects::read(const GitId& id) const {
+    if (staged_) {
+        if (const auto staged = staged_->find(id)) {
+            return GitObject{staged->type, *staged->bytes};
+        }
+    }
+    return read_from_folder(id);
+}
+
+Result<GitObject> GitObjects::read_from_folder(const GitId& id) const {
     const git_oid oid = to_oid(id);
     git_odb_object* raw = nullptr;
     const int outcome = git_odb_read(&raw, handles_->reading.get(), &oid);
@@ -335,6 +400,11 @@ Result<std::string> GitObjects::read(const GitId& id, GitType type) const {
 }
 
 Result<std::uint64_t> GitObjects::size_of(const GitId& id) const {
+    if (staged_) {
+        if (const auto staged = staged_->find(id)) {
+            return std::uint64_t{staged->bytes->size()};
+        }
+    }
     const git_oid oid = to_oid(id);
     std::size_t bytes = 0;
     git_object_t type = GIT_OBJECT_INVALID;

@@ -59,13 +59,16 @@ struct TreeEntry {
 /// Errors: corrupt.
 Result<std::vector<TreeEntry>> decode_tree(std::string_view bytes);
 
+class StagedObjects;
+
 class GitObjects {
   public:
     /// `folder` is the repository's `objects` folder, `folder_fd` the same, opened; both outlive
-    /// this. Errors: io.
+    /// this. What is in `staged` is read before the folder. Errors: io.
     static Result<std::unique_ptr<GitObjects>> open(Os& os,
                                                     const std::filesystem::path& folder,
-                                                    int folder_fd);
+                                                    int folder_fd,
+                                                    std::shared_ptr<StagedObjects> staged = {});
     ~GitObjects();
     GitObjects(const GitObjects&) = delete;
     GitObjects& operator=(const GitObjects&) = delete;
@@ -77,7 +80,19 @@ class GitObjects {
     /// Durable when it returns. An object that is already there is read, compared and synced again
     /// (a crash may have come between its link and its sync); a broken one is replaced. Errors:
     /// full, io.
+    ///
+    /// While staging, it is put into memory instead and nothing else happens. No errors.
     Result<GitId> write(GitType type, std::string_view bytes);
+    void set_staging(bool on) noexcept { is_staging_ = on; }
+    /// Writes a loose file without a sync: a power cut may leave it empty. One that is there and
+    /// can be read is left alone. For what stands in the record log. Errors: full, io.
+    Result<> write_unsynced(const GitId& id, GitType type, std::string_view bytes);
+    /// Removes the loose file, when there is one. Errors: io.
+    Result<> remove_loose(const GitId& id);
+    /// Whether a pack has the object, as far as the packs were known when last looked.
+    [[nodiscard]] bool is_packed(const GitId& id) const;
+    /// Looks for packs that came or went. Errors: io.
+    Result<> refresh();
     /// Errors: not_found, corrupt (both name the object).
     [[nodiscard]] Result<GitObject> read(const GitId& id) const;
     /// The same, of one type. Errors: not_found, corrupt.
@@ -97,13 +112,19 @@ class GitObjects {
 
   private:
     struct Handles;
-    GitObjects(Os& os, int folder_fd, std::unique_ptr<Handles> handles);
+    GitObjects(Os& os,
+               int folder_fd,
+               std::unique_ptr<Handles> handles,
+               std::shared_ptr<StagedObjects> staged);
+    [[nodiscard]] Result<GitObject> read_from_folder(const GitId& id) const;
     Result<> write_new(const GitId& id, GitType type, std::string_view bytes);
     Result<> sync_existing(const std::string& name);
 
     Os& os_;
     int folder_fd_;
     std::unique_ptr<Handles> handles_;
+    std::shared_ptr<StagedObjects> staged_;
+    bool is_staging_ = false;
     bool disk_failed_ = false;
 };
 

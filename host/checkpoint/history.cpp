@@ -5,6 +5,7 @@
 
 #include "host/checkpoint/checkpoint_impl.hpp"
 #include "host/checkpoint/text_diff.hpp"
+#include "host/format/sha256.hpp"
 
 namespace daybook {
 namespace {
@@ -306,6 +307,15 @@ Result<std::vector<FileChange>> CheckpointStore::diff(const Checkpoint& checkpoi
     }
     auto changes = compare(**reader, *from, *to);
     return changes ? std::move(changes) : changes.error().during(doing);
+}
+
+std::string CheckpointStore::committed_sha256(const DeskPath& path) const {
+    const auto file = impl_->tree.find(path.str());
+    if (!file) {
+        return "";
+    }
+    auto content = impl_->repository->objects().read(file->id, GitType::blob);
+    return content ? sha256_hex(*content) : "unreadable";
 }
 
 }  // namespace daybook

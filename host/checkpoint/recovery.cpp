@@ -28,25 +28,43 @@ Result<> CheckpointStore::Impl::open(const std::filesystem::path& folder) {
     }
     repository = std::move(*opened);
     recovery.removed_leftovers = repository->removed_leftovers();
+    const PackPlace place = repository->place();
+    log = std::make_unique<RecordLog>(os, place.repository, place.repository_fd);
     const std::string doing = "open checkpoints of desk " + desk;
-    if (auto found = find_head(); !found) {
-        return found.error().during(doing);
+    const bool is_journalled = form == CheckpointForm::journalled;
+    auto left = log->read_all();
+    if (!left) {
+        return left.error().during(doing);
     }
-    if (!head()) {
-        auto first = take_first();
-        return first ? first : first.error().during(doing);
+    Result<> done = left->is_unclean ? sweep() : Result<>();
+    if (done) {
+        done = left->records.empty() ? find_head() : replay(left->records);
     }
-    if (auto loaded = load_head(); !loaded) {
-        return loaded.error().during(doing);
+    if (done && left->records.empty()) {
+        log->close();
+        if (!head()) {
+            use_log(is_journalled);
+            done = take_first();
+            return done ? done : done.error().during(doing);
+        }
+        done = load_head();
+        use_log(is_journalled);
     }
+    if (done) {
+        done = settle_start();
+    }
+    return done ? done : done.error().during(doing);
+}
+
+Result<> CheckpointStore::Impl::settle_start() {
     auto completed = settle_pending();
     if (!completed) {
-        return completed.error().during(doing);
+        return completed.error();
     }
     recovery.completed = std::move(*completed);
     auto restoring = read_restore_intent(os, repository->folder_fd(), "");
     if (!restoring) {
-        return restoring.error().during(doing);
+        return restoring.error();
     }
     if (*restoring) {
         recovery.restore_begun = true;  // files are half way: nothing of it is the owner's edit
@@ -54,7 +72,15 @@ Result<> CheckpointStore::Impl::open(const std::filesystem::path& folder) {
     }
     auto edits = record_edits(&recovery.owner_edited);
     if (!edits) {
-        return edits.error().during(doing);
+        return edits.error();
+    }
+    if (materialiser && recovery.lost_writes.empty()) {
+        if (auto published = materialiser->publish(); !published) {
+            return published;
+        }
+        if (form == CheckpointForm::plain) {
+            use_log(false);
+        }
     }
     return {};
 }
@@ -119,11 +145,28 @@ Result<std::uint64_t> CheckpointStore::Impl::last_number(CommitRecord record) co
     return age_of(record).first;
 }
 
-Result<> CheckpointStore::Impl::load_head() {
-    auto bytes = repository->objects().read(*head(), GitType::commit);
+Result<> CheckpointStore::Impl::read_attributes() {
+    attributes = Attributes();
+    const auto file = tree.find(kAttributesFile);
+    if (!file) {
+        return {};
+    }
+    auto text = repository->objects().read(file->id, GitType::blob);
+    if (!text) {
+        if (auto healed = heal_from_files(); !healed) {
+            return healed;
+        }
+        text = repository->objects().read(file->id, GitType::blob);
+    }
+    attributes = Attributes::parse(text ? *text : "");
+    return {};
+}
+
+Result<CommitRecord> CheckpointStore::Impl::load_tree(const GitId& commit) {
+    auto bytes = repository->objects().read(commit, GitType::commit);
     auto record = bytes ? CommitRecord::parse(*bytes) : Result<CommitRecord>(bytes.error());
     if (!record) {
-        return record.error();
+        return Error(Errc::corrupt, record.error().message());
     }
     auto number = last_number(*record);
     if (!number) {
@@ -133,7 +176,7 @@ Result<> CheckpointStore::Impl::load_head() {
     auto loaded = FolderTree::load(repository->objects(), record->tree);
     if (!loaded) {
         if (auto healed = heal_from_files(); !healed) {
-            return healed;
+            return healed.error();
         }
         loaded = FolderTree::load(repository->objects(), record->tree);
     }
@@ -141,23 +184,24 @@ Result<> CheckpointStore::Impl::load_head() {
         return Error(Errc::corrupt, loaded.error().message());
     }
     tree = std::move(*loaded);
-    if (const auto file = tree.find(kAttributesFile)) {
-        auto text = repository->objects().read(file->id, GitType::blob);
-        if (!text) {
-            if (auto healed = heal_from_files(); !healed) {
-                return healed;
-            }
-            text = repository->objects().read(file->id, GitType::blob);
-        }
-        attributes = Attributes::parse(text ? *text : "");
+    if (auto read = read_attributes(); !read) {
+        return read.error();
     }
     if (auto checked = check_blobs(); !checked) {
-        return checked;
+        return checked.error();
     }
     for (const auto& [path, file] : tree.files()) {
         if (path.starts_with(kConflictFolder)) {
             tree.remove(path);  // belongs to that one commit
         }
+    }
+    return record;
+}
+
+Result<> CheckpointStore::Impl::load_head() {
+    auto record = load_tree(*head());
+    if (!record) {
+        return record.error();
     }
     const bool announces = record->kind == "write" || record->kind == "restore";
     if (record->number != 0 && announces && record->intended_sha256 && !record->file.empty()) {

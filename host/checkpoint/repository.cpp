@@ -7,6 +7,8 @@
 #include <sys/stat.h>
 #include <system_error>
 
+#include "host/checkpoint/loose_object.hpp"
+
 namespace daybook {
 namespace {
 
@@ -40,7 +42,11 @@ bool is_lock_file(std::string_view name) {
 
 bool is_object_leftover(std::string_view name) {
     return name.starts_with("tmp_object_git2_") || name.starts_with("pack_git2_") ||
-           is_lock_file(name);
+           name == kNewLooseObject || is_lock_file(name);
+}
+
+bool is_anything(std::string_view /*name*/) {
+    return true;
 }
 
 bool is_our_leftover(std::string_view name) {
@@ -134,7 +140,8 @@ Result<std::unique_ptr<Repository>> Repository::open(Os& os, const std::filesyst
         return objects_fd.error().during(doing);
     }
     repository->objects_fd_ = std::move(*objects_fd);
-    auto objects = GitObjects::open(os, folder / "objects", repository->objects_fd_.get());
+    auto objects = GitObjects::open(
+        os, folder / "objects", repository->objects_fd_.get(), repository->staged_);
     if (!objects) {
         return objects.error().during(doing);
     }
@@ -143,7 +150,7 @@ Result<std::unique_ptr<Repository>> Repository::open(Os& os, const std::filesyst
 }
 
 Result<std::unique_ptr<GitObjects>> Repository::open_reader() const {
-    return GitObjects::open(os_, folder_ / "objects", objects_fd_.get());
+    return GitObjects::open(os_, folder_ / "objects", objects_fd_.get(), staged_);
 }
 
 Result<> Repository::lock() {
@@ -241,6 +248,9 @@ Result<> Repository::remove_leftovers() {
     if (auto done = remove_leftovers_in("objects", is_object_leftover); !done) {
         return done;
     }
+    if (auto done = remove_leftovers_in(std::string(kNewPackFolder), is_anything); !done) {
+        return done;
+    }
     return remove_leftovers_in("objects/pack", is_object_leftover);
 }
 
@@ -315,15 +325,20 @@ Result<> Repository::append_tip(const GitId& commit) {
     }
     tip_is_torn_ = false;
     if (auto synced = os_.data_sync(tip_.get()); !synced) {
-        failure_ = synced.error().message();
+        note_failure(synced.error());
         return synced;
     }
     return {};
 }
 
+void Repository::note_failure(const Error& error) {
+    const std::lock_guard lock(failure_mutex_);
+    failure_ = error.message();
+}
+
 /// Not followed by a sync of its folder: what a power cut takes back here, the tip's line gives
 /// again at the next start.
-Result<> Repository::write_ref(const GitId& commit) {
+Result<> Repository::write_ref(const GitId& commit, RefSync sync) {
     auto file = os_.open_beneath(fd_.get(), kNewRef, OpenMode::create_new, kFileMode);
     if (!file && file.error().code() == Errc::conflict) {  // of a failed attempt
         if (auto gone = os_.remove(fd_.get(), kNewRef); !gone) {
@@ -335,10 +350,10 @@ Result<> Repository::write_ref(const GitId& commit) {
         return file.error();
     }
     Result<> done = os_.write_all(file->get(), commit.hex() + "\n");
-    if (done) {
+    if (done && sync == RefSync::yes) {
         done = os_.full_sync(file->get());
         if (!done && done.error().code() != Errc::full) {
-            failure_ = done.error().message();
+            note_failure(done.error());
         }
     }
     if (done) {
@@ -356,15 +371,18 @@ Result<> Repository::move_tip(const GitId& commit, Moved* moved) {
         return appended.error().during("move the checkpoints' tip");
     }
     *moved = Moved::durable;
-    if (auto written = write_ref(commit); !written) {
+    if (auto written = write_ref(commit, RefSync::yes); !written) {
         return written.error().during("write the checkpoints' ref");
     }
     return {};
 }
 
 std::optional<std::string> Repository::failure() const {
-    if (failure_) {
-        return failure_;
+    {
+        const std::lock_guard lock(failure_mutex_);
+        if (failure_) {
+            return failure_;
+        }
     }
     return objects_ && objects_->disk_failed()
                ? std::optional<std::string>("a checkpoint object could not be synced")

@@ -4,11 +4,12 @@
 // both written here: `daybook.tip`, an append-only list of commit ids of which the last whole line
 // counts, synced first; and the ref, for git, replaced after it. Git's own lock files are never
 // used, so none can be left behind or stand in our way. An owner's `git gc` or `git pack-refs` does
-// no harm. Thread: [desk].
+// no harm. Thread: [desk]; in the journalled form the tip and the ref are the materialiser's.
 #pragma once
 
 #include <filesystem>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -16,6 +17,8 @@
 #include <daybook/result.hpp>
 
 #include "host/checkpoint/git_objects.hpp"
+#include "host/checkpoint/pack_writer.hpp"
+#include "host/checkpoint/staged_objects.hpp"
 #include "host/os/os.hpp"
 #include "host/os/unique_fd.hpp"
 
@@ -29,6 +32,9 @@ class Repository {
 
     [[nodiscard]] GitObjects& objects() noexcept { return *objects_; }
     [[nodiscard]] const GitObjects& objects() const noexcept { return *objects_; }
+    /// What is not in the repository yet; every view of the objects reads it first.
+    [[nodiscard]] StagedObjects& staged() const noexcept { return *staged_; }
+    [[nodiscard]] PackPlace place() const { return {folder_, fd_.get()}; }
     /// Another view of the same objects, for a reader on another thread. Errors: io.
     [[nodiscard]] Result<std::unique_ptr<GitObjects>> open_reader() const;
 
@@ -49,6 +55,13 @@ class Repository {
     /// Errors: full, io.
     Result<> move_tip(const GitId& commit, Moved* moved);
 
+    /// The first half of move_tip(): what the next start begins with.
+    Result<> append_tip(const GitId& commit);
+    enum class RefSync { yes, no };
+    /// The second half: what git sees. Without a sync a power cut may leave the ref empty; the next
+    /// start writes it again.
+    Result<> write_ref(const GitId& commit, RefSync sync);
+
     /// Files of a crash that were removed, relative to the repository.
     [[nodiscard]] const std::vector<std::string>& removed_leftovers() const noexcept {
         return removed_;
@@ -59,7 +72,10 @@ class Repository {
 
   private:
     Repository(Os& os, std::filesystem::path folder, UniqueFd fd)
-        : os_(os), folder_(std::move(folder)), fd_(std::move(fd)) {}
+        : os_(os),
+          folder_(std::move(folder)),
+          fd_(std::move(fd)),
+          staged_(std::make_shared<StagedObjects>()) {}
     Result<> make_layout();
     Result<> make_fan_out();
     Result<> mend_head();
@@ -67,8 +83,7 @@ class Repository {
     Result<> remove_leftovers();
     Result<> remove_leftovers_in(const std::string& place, bool (*is_leftover)(std::string_view));
     Result<> open_tip();
-    Result<> append_tip(const GitId& commit);
-    Result<> write_ref(const GitId& commit);
+    void note_failure(const Error& error);
 
     Os& os_;
     std::filesystem::path folder_;
@@ -76,9 +91,11 @@ class Repository {
     UniqueFd lock_;
     UniqueFd tip_;
     UniqueFd objects_fd_;
+    std::shared_ptr<StagedObjects> staged_;
     std::unique_ptr<GitObjects> objects_;
     std::vector<std::string> removed_;
-    bool tip_is_torn_ = false;  ///< a failed append may have left part of a line
+    bool tip_is_torn_ = false;          ///< a failed append may have left part of a line
+    mutable std::mutex failure_mutex_;  // guards failure_
     std::optional<std::string> failure_;
 };
 

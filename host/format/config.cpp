@@ -206,6 +206,7 @@ void read_host(const TomlNode& table, HostConfig& out, Problems& problems) {
                        problems,
                        {"isolation",
                         "log_level",
+                        "checkpoints",
                         "min_free",
                         "stop_grace",
                         "call_timeout",
@@ -227,6 +228,10 @@ void read_host(const TomlNode& table, HostConfig& out, Problems& problems) {
     constexpr std::array<std::string_view, 4> kLevels = {"debug", "info", "warn", "error"};
     if (std::find(kLevels.begin(), kLevels.end(), out.log_level) == kLevels.end()) {
         reader.fail_at("log_level", "expected \"debug\", \"info\", \"warn\" or \"error\"");
+    }
+    reader.text("checkpoints", out.checkpoints);
+    if (out.checkpoints != "plain" && out.checkpoints != "journalled") {
+        reader.fail_at("checkpoints", "expected \"plain\" or \"journalled\"");
     }
     using std::chrono::milliseconds;
     using std::chrono::seconds;

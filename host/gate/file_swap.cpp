@@ -57,6 +57,11 @@ Result<> FileSwap::sync_folder(const DeskPath& path) {
     return sync(folder->get());
 }
 
+/// After a rename that went as planned.
+Result<> FileSwap::finish_rename(const DeskPath& path) {
+    return syncs_folder_ ? sync_folder(path) : Result<>();
+}
+
 Result<std::optional<struct stat>> FileSwap::target_status(const DeskPath& path) {
     auto status = os_.stat_beneath(desk_dir_, path.str());
     if (!status) {
@@ -290,7 +295,7 @@ Result<> FileSwap::replace(const DeskPath& path,
                    : moved.error().during(doing(path));
     }
     if (expected.empty()) {
-        auto synced = sync_folder(path);
+        auto synced = finish_rename(path);
         return synced ? synced : synced.error().during(doing(path));
     }
     auto out = look_at_temporary(path);
@@ -302,7 +307,7 @@ Result<> FileSwap::replace(const DeskPath& path,
         return back ? Result<>(owner_was_there(path)) : back;
     }
     retire(path, expected, out->content->size(), checkpoint, true);
-    auto synced = sync_folder(path);
+    auto synced = finish_rename(path);
     return synced ? synced : synced.error().during(doing(path));
 }
 
@@ -335,7 +340,7 @@ Result<> FileSwap::remove(const DeskPath& path,
         return back ? Result<>(owner_was_there(path)) : back.error().during("remove " + path.str());
     }
     retire(path, expected, out->content->size(), checkpoint, false);
-    auto synced = sync_folder(path);
+    auto synced = finish_rename(path);
     return synced ? synced : synced.error().during("remove " + path.str());
 }
 

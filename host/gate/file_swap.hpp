@@ -28,6 +28,10 @@ class FileSwap {
     FileSwap(Os& os, int desk_dir, Trash* trash = nullptr, std::string desk = "")
         : os_(os), desk_dir_(desk_dir), trash_(trash), desk_(std::move(desk)) {}
 
+    /// Whether the folder is synced after a rename that went as planned; on at first. Off where the
+    /// checkpoint's record does a lost rename again.
+    void set_folder_sync(bool on) noexcept { syncs_folder_ = on; }
+
     /// Replaces a file whose content has the hash `expected` ("" = makes a new one). Makes missing
     /// folders. Mode, owner and group of the file are kept as far as the system allows it. Errors:
     /// conflict (the owner was there; the file is the owner's), refused (a link or another kind of
@@ -113,11 +117,13 @@ class FileSwap {
                 bool replaced);
     Result<> sync(int fd);
     Result<> sync_folder(const DeskPath& path);
+    Result<> finish_rename(const DeskPath& path);
 
     Os& os_;
     int desk_dir_;
     Trash* trash_;
     std::string desk_;
+    bool syncs_folder_ = true;
     std::optional<std::string> sync_failure_;
     std::vector<std::string> superseded_;
 };

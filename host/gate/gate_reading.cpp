@@ -149,11 +149,14 @@ Result<WriteReceipt> WriteGate::restore_file(const Checkpoint& from,
         return settled.error().during(doing);
     }
     CheckpointReason why{doing, context.call, context.tool, context.turn, "", from.id};
-    auto checkpoint = checkpoints_.take_for_restore(path, planned.base_sha256, planned.sha256, why);
+    const auto content = *then ? std::optional<std::string_view>(**then) : std::nullopt;
+    auto checkpoint =
+        checkpoints_.take_for_restore(path, planned.base_sha256, planned.sha256, why, content);
     if (!checkpoint) {
         return checkpoint.error();
     }
     if (auto done = put(path, planned.base_sha256, *then, checkpoint->id); !done) {
+        checkpoints_.not_written(*checkpoint);
         if (auto edits = checkpoints_.record_owner_edits(); !edits) {
             return done.error().during(doing + "; the version on disk is not kept, " +
                                        edits.error().message());
@@ -194,6 +197,23 @@ Result<> WriteGate::note_owner_edits(const WriteContext& context) {
     entry.data.set("checkpoint", (*edits)->id).set("reason", (*edits)->why.reason);
     auto written = journal_.append(std::move(entry));
     return written ? Result<>() : Result<>(written.error());
+}
+
+Result<std::optional<std::string>> WriteGate::read_current(const DeskPath& path,
+                                                           std::string_view verb) {
+    auto file = read_target(os_, desk_dir_, path.str(), verb);
+    if (!file) {
+        return file.error();
+    }
+    if (!*file) {
+        return std::optional<std::string>();
+    }
+    if ((*file)->content.size() > kMaxOtherFile) {
+        return Error(Errc::refused,
+                     std::string(verb) + " " + path.str() + ": the file has more than " +
+                         std::to_string(kMaxOtherFile) + " bytes");
+    }
+    return std::optional<std::string>(std::move((*file)->content));
 }
 
 }  // namespace daybook

@@ -22,11 +22,21 @@ Result<> WriteGate::recover() {
             return opened;
         }
     }
+    if (const auto& completed = checkpoints_.recovery().completed) {
+        if (auto done = recover_journal(*completed); !done) {
+            return done;
+        }
+    }
+    for (const LostWrite& lost : checkpoints_.recovery().lost_writes) {
+        if (auto done = redo(lost); !done) {
+            return done.error().during("write " + lost.file + " again");
+        }
+    }
+    if (auto done = checkpoints_.finish_recovery(); !done) {
+        return done;
+    }
     if (auto done = recover_restore(); !done) {
         return done.error().during("carry on a restore");
-    }
-    if (auto done = recover_journal(); !done) {
-        return done;
     }
     for (const std::string folder : {"", "memory", "notes", "skills"}) {
         if (auto done = recover_folder(folder, 0); !done) {
@@ -36,14 +46,52 @@ Result<> WriteGate::recover() {
     return {};
 }
 
-/// The write happened, and its line may be missing. The line's key keeps it from standing there
-/// twice.
-Result<> WriteGate::recover_journal() {
-    const auto& completed = checkpoints_.recovery().completed;
-    if (!completed) {
+/// The record is durable and holds the content; the rename was lost, or never came. What somebody
+/// else has put there meanwhile stays.
+Result<> WriteGate::redo(const LostWrite& lost) {
+    auto path = DeskPath::parse(lost.file);
+    if (!path) {
+        return path.error();
+    }
+    auto leftover = swap_.find_leftover(*path);
+    if (!leftover) {
+        return leftover.error();
+    }
+    const bool lies_beside =
+        *leftover && lost.content && (*leftover)->is_plain && (*leftover)->content == *lost.content;
+    if (!lost.is_certain && !lies_beside) {
+        return {};  // the owner has removed it
+    }
+    if (auto settled = settle_leftover(*path, true); !settled) {
+        return settled;
+    }
+    swap_.set_folder_sync(true);
+    auto done = lost.content ? swap_.replace(*path, lost.found_sha256, *lost.content)
+                             : swap_.remove(*path, lost.found_sha256);
+    keep_superseded(*path);
+    if (!done) {
+        const Errc code = done.error().code();
+        const bool is_owners =
+            code == Errc::conflict || code == Errc::refused || code == Errc::not_found;
+        if (is_owners) {
+            checkpoints_.not_written(lost.checkpoint);
+        }
+        return is_owners ? Result<>() : done;
+    }
+    if (lost.was_recorded) {
         return {};
     }
-    auto path = DeskPath::parse(completed->file);
+    if (auto recorded = checkpoints_.record_written(lost.checkpoint, *path, lost.content);
+        !recorded) {
+        return recorded;
+    }
+    return recover_journal(lost.checkpoint);
+}
+
+/// The write happened, and its line may be missing. The line's key keeps it from standing there
+/// twice.
+Result<> WriteGate::recover_journal(const Checkpoint& completed) {
+    auto path = DeskPath::parse(completed.file);
     if (!path) {
         return path.error();
     }
@@ -51,26 +99,26 @@ Result<> WriteGate::recover_journal() {
     if (!current) {
         return current.error();
     }
-    auto before = checkpoints_.read(*completed, *path);
+    auto before = checkpoints_.read(completed, *path);
     if (!before) {
         return before.error();
     }
     JournalEntry entry;
-    entry.type = completed->kind == "restore"        ? "restore"
+    entry.type = completed.kind == "restore"         ? "restore"
                  : path->str().starts_with("notes/") ? "note_written"
                                                      : "file_written";
-    entry.turn = completed->why.turn;
-    entry.key = write_key(*completed);
+    entry.turn = completed.why.turn;
+    entry.key = write_key(completed);
     entry.data.set("path", path->str());
     entry.data.set("op", "unknown");
     entry.data.set("bytes_before", before->value_or("").size());
     entry.data.set("bytes", current->value_or("").size());
-    entry.data.set("checkpoint", completed->id);
-    entry.data.set("sha256_before", completed->base_sha256);
-    entry.data.set("sha256", completed->intended_sha256);
-    entry.data.set("reason", completed->why.reason);
-    entry.data.set("tool", completed->why.tool);
-    entry.data.set("call", completed->why.call);
+    entry.data.set("checkpoint", completed.id);
+    entry.data.set("sha256_before", completed.base_sha256);
+    entry.data.set("sha256", completed.intended_sha256);
+    entry.data.set("reason", completed.why.reason);
+    entry.data.set("tool", completed.why.tool);
+    entry.data.set("call", completed.why.call);
     entry.data.set("recovered", true);
     auto written = journal_.append(std::move(entry));
     return written ? Result<>() : Result<>(written.error().during("complete the journal"));

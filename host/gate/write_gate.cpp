@@ -123,23 +123,6 @@ Result<> WriteGate::check_open(const DeskPath& path) const {
     return {};
 }
 
-Result<std::optional<std::string>> WriteGate::read_current(const DeskPath& path,
-                                                           std::string_view verb) {
-    auto file = read_target(os_, desk_dir_, path.str(), verb);
-    if (!file) {
-        return file.error();
-    }
-    if (!*file) {
-        return std::optional<std::string>();
-    }
-    if ((*file)->content.size() > kMaxOtherFile) {
-        return Error(Errc::refused,
-                     std::string(verb) + " " + path.str() + ": the file has more than " +
-                         std::to_string(kMaxOtherFile) + " bytes");
-    }
-    return std::optional<std::string>(std::move((*file)->content));
-}
-
 std::optional<WriteGate::Refusal> WriteGate::check_request(const WriteRequest& request) const {
     const auto refused = [&](std::string rule, Errc code, const std::string& sentence) {
         return Refusal{std::move(rule), Error(code, doing(request.path) + ": " + sentence)};
@@ -356,6 +339,7 @@ Result<> WriteGate::put(const DeskPath& path,
                         std::string_view expected,
                         const std::optional<std::string>& content,
                         const std::string& checkpoint) {
+    swap_.set_folder_sync(!checkpoints_.redoes_writes());
     auto done = content ? swap_.replace(path, expected, *content, checkpoint)
                         : swap_.remove(path, expected, checkpoint);
     keep_superseded(path);
@@ -463,10 +447,14 @@ Result<WriteReceipt> WriteGate::write(Leash& leash,
     }
     CheckpointReason why{
         clean_reason(request.reason), context.call, context.tool, context.turn, ""};
-    auto checkpoint = checkpoints_.take(request.path, planned.base_sha256, planned.sha256, why);
+    auto checkpoint =
+        checkpoints_.take(request.path, planned.base_sha256, planned.sha256, why, planned.content);
     Result<> done = checkpoint
                         ? put(request.path, planned.base_sha256, planned.content, checkpoint->id)
                         : Result<>(checkpoint.error());
+    if (checkpoint && !done) {
+        checkpoints_.not_written(*checkpoint);
+    }
     if (!done) {
         if (done.error().code() == Errc::conflict) {
             return refuse(context,

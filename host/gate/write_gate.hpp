@@ -2,8 +2,8 @@
 //
 // In this order, each step's failure stopping the next (docs/leash.md):
 //   1 leash   2 content rules and base   3 checkpoint (durable)   4 write (temporary, fsync,
-//   exchange, fsync of the folder) 5 journal, and what was written committed. The receipt carries
-//   the checkpoint's id.
+//   exchange, fsync of the folder unless the checkpoint's record can do the write again) 5 journal,
+//   and what was written committed. The receipt carries the checkpoint's id.
 // A refusal at 1 or 2 is journalled as write_refused. Thread: [desk].
 #pragma once
 
@@ -199,7 +199,8 @@ class WriteGate {
                              const RestoreIntent& intent,
                              RestoreReport& report);
     Result<> recover_restore();
-    Result<> recover_journal();
+    Result<> recover_journal(const Checkpoint& completed);
+    Result<> redo(const LostWrite& lost);
     Result<> recover_folder(const std::string& folder, int depth);
     Result<std::optional<Checkpoint>> last_announced(const DeskPath& path) const;
     Result<> settle_leftover(const DeskPath& path, bool at_start);

@@ -103,12 +103,15 @@ Result<DeskStores> DeskStores::open(const DeskServices& services, const DeskConf
         return sessions.error();
     }
     stores.sessions = std::move(*sessions);
+    const auto form = services.config.host.checkpoints == "journalled" ? CheckpointForm::journalled
+                                                                       : CheckpointForm::plain;
     auto checkpoints =
         CheckpointStore::open(os,
                               services.clock,
                               stores.desk_dir.get(),
                               services.home / "workspace" / ".checkpoints" / (config.name + ".git"),
-                              config.name);
+                              config.name,
+                              form);
     if (!checkpoints) {
         return checkpoints.error();
     }

@@ -248,7 +248,7 @@ TEST_CASE("a checkpoint by hand is taken even when nothing changed", "[checkpoin
     CHECK(made->why.reason == "before the weekend");
 }
 
-TEST_CASE("hundreds of files cost a write nothing more than its own path", "[checkpoint]") {
+TEST_CASE("hundreds of files cost a write nothing more than its own path", "[checkpoint][plain]") {
     Desk desk;
     for (int i = 0; i < 300; ++i) {
         desk.put("memory/" + std::to_string(i % 10) + "/" + std::to_string(i) + ".md",

@@ -129,7 +129,7 @@ TEST_CASE("objects that a power cut emptied or filled with NUL are written anew 
     }
 }
 
-TEST_CASE("a missing object is healed like an empty one", "[checkpoint]") {
+TEST_CASE("a missing object is healed like an empty one", "[checkpoint][plain]") {
     Prepared desk;
     const auto blob = object_file(desk, "HEAD:memory/a.md");
     desk.store.reset();
@@ -231,7 +231,7 @@ TEST_CASE("whatever call fails while a repository is made, the next try makes it
 }
 
 TEST_CASE("no checkpoint is reported when the disk is full or fails, with the cause",
-          "[checkpoint]") {
+          "[checkpoint][plain]") {
     Desk desk;
     desk.put("Memory.md", "m\n");
     FaultOs fault(desk.os);

@@ -5,6 +5,7 @@
 #include <array>
 #include <chrono>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <memory>
 #include <stdexcept>
@@ -49,8 +50,17 @@ inline DeskPath path_of(const std::string& text) {
     return *path;
 }
 
+/// The form that a desk of a test has unless it says otherwise: DAYBOOK_TEST_CHECKPOINTS, "plain"
+/// when it is not set. Every suite runs with both.
+inline CheckpointForm form_of_tests() {
+    const char* form = std::getenv("DAYBOOK_TEST_CHECKPOINTS");
+    return form != nullptr && std::string(form) == "journalled" ? CheckpointForm::journalled
+                                                                : CheckpointForm::plain;
+}
+
 struct Desk {
     TempFolder home;
+    CheckpointForm form = form_of_tests();
     LinuxOs os;
     ReplayedClock clock{Timestamp(std::chrono::seconds(1'760'848'331))};
     std::filesystem::path folder = home / "workspace/main";
@@ -66,7 +76,7 @@ struct Desk {
     Result<> open() { return open_with(os); }
     Result<> open_with(Os& through) {
         store.reset();
-        auto opened = CheckpointStore::open(through, clock, dir.get(), repository, "main");
+        auto opened = CheckpointStore::open(through, clock, dir.get(), repository, "main", form);
         if (!opened) {
             return opened.error();
         }
@@ -82,7 +92,15 @@ struct Desk {
         return home.read("workspace/main/" + name);
     }
 
+    /// After everything recorded has been brought into the repository.
     [[nodiscard]] Ran git(const std::string& arguments) const {
+        if (store) {
+            const Result<> ignored = store->publish();
+        }
+        return git_now(arguments);
+    }
+    /// On the repository as it is at this instant.
+    [[nodiscard]] Ran git_now(const std::string& arguments) const {
         return run("git --git-dir '" + repository.string() + "' " + arguments);
     }
     /// "" when the repository is without a fault.
@@ -101,7 +119,7 @@ struct Desk {
         CheckpointReason why;
         why.reason = "write " + name;
         why.tool = "write_file";
-        auto taken = store->take(path, base, sha256_hex(text), why);
+        auto taken = store->take(path, base, sha256_hex(text), why, text);
         if (!taken) {
             return taken;
         }

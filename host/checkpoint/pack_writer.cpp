@@ -1,0 +1,200 @@
+#include "host/checkpoint/pack_writer.hpp"
+
+#include <cerrno>
+#include <cstring>
+#include <map>
+#include <memory>
+
+#include <git2.h>
+#include <git2/sys/repository.h>
+
+namespace daybook {
+namespace {
+
+constexpr unsigned kFolderMode = 0770;
+constexpr unsigned kPackMode = 0444;  // as git's
+
+struct FreeOdb {
+    void operator()(git_odb* odb) const noexcept { git_odb_free(odb); }
+};
+struct FreeRepository {
+    void operator()(git_repository* repository) const noexcept { git_repository_free(repository); }
+};
+struct FreeConfig {
+    void operator()(git_config* config) const noexcept { git_config_free(config); }
+};
+struct FreeBuilder {
+    void operator()(git_packbuilder* builder) const noexcept { git_packbuilder_free(builder); }
+};
+
+Error git_failure(Errc code) {
+    const int reason = errno;
+    const git_error* error = git_error_last();
+    const std::string text = error != nullptr && error->message != nullptr ? error->message : "";
+    const bool is_full = reason == ENOSPC || reason == EDQUOT;
+    return Error(is_full ? Errc::full : code,
+                 "pack checkpoints: " + (text.empty() ? "libgit2 gives no reason" : text));
+}
+
+/// The objects folder as a repository without a folder of its own and with an empty configuration:
+/// what libgit2 asks for to make a pack. Nothing else is read.
+struct BareObjects {
+    std::unique_ptr<git_odb, FreeOdb> odb;
+    std::unique_ptr<git_config, FreeConfig> config;
+    std::unique_ptr<git_repository, FreeRepository> repository;
+
+    static Result<BareObjects> open(const std::filesystem::path& objects) {
+        BareObjects opened;
+        git_odb* odb = nullptr;
+        if (git_odb_new(&odb) < 0) {
+            return git_failure(Errc::io);
+        }
+        opened.odb.reset(odb);
+        git_odb_backend* loose = nullptr;
+        git_odb_backend* packs = nullptr;
+        if (git_odb_backend_loose(&loose, objects.c_str(), 1, 0, 0, 0) < 0 ||
+            git_odb_add_backend(odb, loose, 2) < 0 ||
+            git_odb_backend_pack(&packs, objects.c_str()) < 0 ||
+            git_odb_add_backend(odb, packs, 1) < 0) {
+            return git_failure(Errc::io);
+        }
+        git_config* config = nullptr;
+        if (git_config_new(&config) < 0) {
+            return git_failure(Errc::io);
+        }
+        opened.config.reset(config);
+        git_repository* repository = nullptr;
+        if (git_repository_wrap_odb(&repository, odb) < 0) {
+            return git_failure(Errc::io);
+        }
+        opened.repository.reset(repository);
+        if (git_repository_set_config(repository, config) < 0) {
+            return git_failure(Errc::io);
+        }
+        return opened;
+    }
+};
+
+git_oid to_oid(const GitId& id) {
+    git_oid oid = {};
+    std::memcpy(oid.id, id.bytes.data(), id.bytes.size());
+    return oid;
+}
+
+/// What each object is called in the trees among them: versions of one file are then compared with
+/// each other.
+std::map<GitId, std::string> names_of(git_odb* odb, const std::vector<GitId>& ids) {
+    std::map<GitId, std::string> names;
+    for (const GitId& id : ids) {
+        const git_oid oid = to_oid(id);
+        std::size_t size = 0;
+        git_object_t type = GIT_OBJECT_INVALID;
+        if (git_odb_read_header(&size, &type, odb, &oid) < 0 || type != GIT_OBJECT_TREE) {
+            continue;
+        }
+        git_odb_object* raw = nullptr;
+        if (git_odb_read(&raw, odb, &oid) < 0) {
+            continue;  // found again, and reported, when the pack is made
+        }
+        auto entries = decode_tree(
+            {static_cast<const char*>(git_odb_object_data(raw)), git_odb_object_size(raw)});
+        git_odb_object_free(raw);
+        if (entries) {
+            for (TreeEntry& entry : *entries) {
+                names.emplace(entry.id, std::move(entry.name));
+            }
+        }
+    }
+    return names;
+}
+
+Result<std::string> build(const PackPlace& place, const std::vector<GitId>& ids) {
+    auto objects = BareObjects::open(place.repository / "objects");
+    if (!objects) {
+        return objects.error();
+    }
+    git_packbuilder* raw = nullptr;
+    if (git_packbuilder_new(&raw, objects->repository.get()) < 0) {
+        return git_failure(Errc::io);
+    }
+    const std::unique_ptr<git_packbuilder, FreeBuilder> builder(raw);
+    git_packbuilder_set_threads(raw, 1);
+    const auto names = names_of(objects->odb.get(), ids);
+    for (const GitId& id : ids) {
+        const git_oid oid = to_oid(id);
+        const auto name = names.find(id);
+        if (git_packbuilder_insert(raw, &oid, name == names.end() ? "" : name->second.c_str()) <
+            0) {
+            return git_failure(Errc::corrupt);
+        }
+    }
+    errno = 0;
+    const std::string folder = (place.repository / kNewPackFolder).string();
+    if (git_packbuilder_write(raw, folder.c_str(), kPackMode, nullptr, nullptr) < 0) {
+        return git_failure(Errc::corrupt);
+    }
+    return "pack-" + std::string(git_packbuilder_name(raw));
+}
+
+}  // namespace
+
+Result<> clear_new_packs(Os& os, const PackPlace& place) {
+    if (auto made = os.make_directory(place.repository_fd, kNewPackFolder, kFolderMode); !made) {
+        return made;
+    }
+    auto entries = os.list(place.repository_fd, kNewPackFolder);
+    if (!entries) {
+        return entries.error();
+    }
+    for (const DirectoryEntry& entry : *entries) {
+        const std::string name = std::string(kNewPackFolder) + "/" + entry.name;
+        if (auto gone = os.remove(place.repository_fd, name); !gone) {
+            return gone;
+        }
+    }
+    return {};
+}
+
+Result<> place_pack(Os& os, const PackPlace& place, const std::string& name, bool* sync_failed) {
+    const std::string from = std::string(kNewPackFolder) + "/" + name;
+    const std::string to = "objects/pack/" + name;
+    const auto sync = [&](const std::string& file, OpenMode mode) -> Result<> {
+        auto fd = os.open_beneath(place.repository_fd, file, mode);
+        if (!fd) {
+            return fd.error();
+        }
+        auto synced = os.full_sync(fd->get());
+        *sync_failed = *sync_failed || !synced;
+        return synced;
+    };
+    for (const std::string ending : {".pack", ".idx"}) {
+        if (auto synced = sync(from + ending, OpenMode::read); !synced) {
+            return synced;
+        }
+    }
+    for (const std::string ending : {".pack", ".idx"}) {
+        if (auto moved = os.rename_over(place.repository_fd, from + ending, to + ending); !moved) {
+            return moved;
+        }
+    }
+    return sync("objects/pack", OpenMode::directory);
+}
+
+Result<std::string> write_pack(Os& os,
+                               const PackPlace& place,
+                               const std::vector<GitId>& ids,
+                               bool* sync_failed) {
+    if (auto cleared = clear_new_packs(os, place); !cleared) {
+        return cleared.error().during("pack checkpoints");
+    }
+    auto name = build(place, ids);
+    if (!name) {
+        return name;
+    }
+    if (auto placed = place_pack(os, place, *name, sync_failed); !placed) {
+        return placed.error().during("pack checkpoints");
+    }
+    return name;
+}
+
+}  // namespace daybook
