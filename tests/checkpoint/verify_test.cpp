@@ -66,7 +66,8 @@ void overwrite(const fs::path& file, std::streamoff at, const std::string& bytes
 
 }  // namespace
 
-TEST_CASE("a sound repository is found sound, loose and packed, while it is open", "[checkpoint]") {
+TEST_CASE("a sound repository is found sound, loose and packed, while it is open",
+          "[checkpoint][plain]") {
     Verified desk;
     const VerifyReport loose = desk.look();
     CHECK(loose.findings.empty());
@@ -91,7 +92,7 @@ TEST_CASE("a sound repository is found sound, loose and packed, while it is open
     CHECK(notes(edited, "memory/x.md is gone"));
 }
 
-TEST_CASE("each kind of damage to an object is named with what needs it", "[checkpoint]") {
+TEST_CASE("each kind of damage to an object is named with what needs it", "[checkpoint][plain]") {
     Verified desk;
     SECTION("a blob that a power cut emptied") {
         const fs::path object = desk.object_of("HEAD:notes/2026-10-19.md");
@@ -123,7 +124,7 @@ TEST_CASE("each kind of damage to an object is named with what needs it", "[chec
     }
 }
 
-TEST_CASE("damage to a pack, its index, the tip or the ref is named", "[checkpoint]") {
+TEST_CASE("damage to a pack, its index, the tip or the ref is named", "[checkpoint][plain]") {
     Verified desk;
     SECTION("packs") {
         REQUIRE(desk.git("gc -q --prune=now").code == 0);
