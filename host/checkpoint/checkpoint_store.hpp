@@ -120,8 +120,8 @@ class CheckpointStore {
     [[nodiscard]] bool redoes_writes() const noexcept;
     /// Waits until everything recorded is in the repository, durably, and git sees it. In the plain
     /// form it always is. For whoever reads the repository as files: backup, verify, forget.
-    /// Errors: full, io, deadline; nothing is lost.
-    Result<> publish();
+    /// Errors: full, io, deadline; nothing is lost. Thread: [any], after finish_recovery().
+    Result<> publish() const;
 
     /// Looks for the owner's edits of any own file and makes them a checkpoint of their own.
     /// nullopt: nothing had changed.

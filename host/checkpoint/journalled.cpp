@@ -131,7 +131,7 @@ bool CheckpointStore::redoes_writes() const noexcept {
     return impl_->materialiser != nullptr;
 }
 
-Result<> CheckpointStore::publish() {
+Result<> CheckpointStore::publish() const {
     return impl_->materialiser ? impl_->materialiser->publish() : Result<>();
 }
 

@@ -59,7 +59,7 @@ class Materialiser {
     /// The record is in the log.
     void add(Batch batch);
     /// Waits until all that was added is in git, and durable as far as no write is open. Errors:
-    /// what kept it from being so; the records stay.
+    /// what kept it from being so; the records stay. [any]
     Result<> publish();
     /// A commit without a record, for what is too large for one. Publishes first; durable when it
     /// returns. On an error `*moved` says whether it is the tip nevertheless.

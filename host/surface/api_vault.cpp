@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "host/checkpoint/checkpoint_store.hpp"
 #include "host/surface/backup.hpp"
 #include "host/surface/forget_desk.hpp"
 #include "host/surface/host.hpp"
@@ -27,8 +28,15 @@ void start_job(Host& host, std::string_view verb, OnFiles run, Args& args, const
     }
     const VaultPlace place{host.needs().os, host.needs().state.path(), host.needs().places.config};
     auto started = host.jobs().start(
-        std::string(verb),
-        [place, run, desk, reply](const std::stop_token&) { reply->done(run(place, desk)); });
+        std::string(verb), [&host, place, run, desk, reply](const std::stop_token&) {
+            for (Desk* each : host.desks()) {
+                // The files alone tell all of it once the record log is empty.
+                if (desk.empty() || each->name() == desk) {
+                    const Result<> ignored = each->checkpoints().publish();
+                }
+            }
+            reply->done(run(place, desk));
+        });
     if (!started) {
         reply->done(started.error());
     }

@@ -188,7 +188,11 @@ void Desk::hold_still(std::function<Result<>()> work, std::function<void(Result<
     Impl* impl = impl_.get();
     impl->add_task({[impl, work = std::move(work), done] {
                         auto outcome = impl->guarded<Json>("hold still", [&]() -> Result<Json> {
-                            auto worked = work();
+                            // What only the record log holds is brought into the repository.
+                            auto worked = impl->stores.checkpoints->publish();
+                            if (worked) {
+                                worked = work();
+                            }
                             return worked ? Result<Json>(Json()) : worked.error();
                         });
                         done(outcome ? Result<>() : Result<>(outcome.error()));
