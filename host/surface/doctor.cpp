@@ -7,6 +7,7 @@
 
 #include "host/checkpoint/checkpoint_store.hpp"
 #include "host/surface/control_token.hpp"
+#include "host/surface/file_system.hpp"
 #include "host/surface/host.hpp"
 #include "host/surface/runner_probe.hpp"
 
@@ -267,12 +268,30 @@ void look_at_disk(const Host& host, Findings& findings) {
     }
 }
 
+void look_at_file_system(const Host& host, Findings& findings) {
+    const auto found = file_system_at(host.needs().state.dir());
+    if (!found) {
+        findings.bad("file system", found.error().message(), "look at the disk");
+    } else if (found->fit == FileSystem::Fit::yes) {
+        findings.ok("file system", found->name);
+    } else if (found->fit == FileSystem::Fit::no_disk) {
+        findings.warn("file system",
+                      found->name + ": it is memory, a restart of the machine takes all of it",
+                      "keep the state folder on a disk (ext4, xfs, btrfs)");
+    } else {
+        findings.warn("file system",
+                      found->name + ": nobody tried what it keeps when the power goes",
+                      "keep the state folder on ext4, xfs or btrfs");
+    }
+}
+
 }  // namespace
 
 Result<Json> examine(Host& host, const std::stop_token& stop) {
     Findings findings;
     look_at_owner(host, findings);
     look_at_disk(host, findings);
+    look_at_file_system(host, findings);
     look_at_zone(host, findings);
     look_at_isolation(host, findings, stop);
     look_at_plugins(host, findings);
