@@ -5,6 +5,8 @@
 #include <system_error>
 #include <utility>
 
+#include "host/checkpoint/pack_merge.hpp"
+
 namespace daybook {
 namespace {
 
@@ -158,8 +160,9 @@ void Materialiser::loop() {
         while (!is_due(std::chrono::steady_clock::now())) {
             changed_.wait_until(lock, wake_at());
         }
+        const bool was_stopping = stopping_;  // what came after that is still to be done
         const bool is_settled = work(lock);
-        if (!stopping_ && !may_end(is_settled)) {
+        if (!was_stopping && (stopping_ || !may_end(is_settled))) {
             continue;
         }
         const bool is_clean = is_settled && waiting_ == 0 && !sync_failure_;
@@ -366,7 +369,17 @@ Result<> Materialiser::drain() {
     }
     written_.erase(written_.begin(), written_.begin() + static_cast<std::ptrdiff_t>(count));
     remove_loose(ids);
-    return {};
+    return tidy_packs();
+}
+
+/// What cannot be merged stays as it is: nothing depends on it but the room it takes.
+Result<> Materialiser::tidy_packs() {
+    bool is_sync = false;
+    auto merged = merge_packs(os_, repository_.place(), &is_sync);
+    if (!merged && is_sync && merged.error().code() != Errc::full) {
+        return note_sync(merged.error());
+    }
+    return merged && *merged ? objects_->refresh() : Result<>();
 }
 
 /// They are in a pack: one that stays costs room and nothing else.

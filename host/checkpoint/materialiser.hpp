@@ -94,6 +94,7 @@ class Materialiser {
     Result<> sync_folders(std::size_t count);
     void remove_loose(const std::vector<GitId>& ids);
     bool sync_removals();
+    Result<> tidy_packs();
     Result<> write_directly(const Batch& batch, Repository::Moved* moved);
     Error note_sync(const Error& error);
 

@@ -162,6 +162,25 @@ TEST_CASE("a store that is closed leaves everything in one pack and an empty log
     CHECK(must(desk.store->find("c-41")).file == "memory/a.md");
 }
 
+TEST_CASE("packs do not pile up, and a checkpoint after they were merged succeeds (M36, M37)",
+          "[checkpoint]") {
+    Journalled desk;
+    REQUIRE(desk.open());
+    for (int i = 0; i < 40; ++i) {
+        REQUIRE(desk.write("memory/a.md", "version " + std::to_string(i) + "\n"));
+        REQUIRE(desk.store->publish());
+    }
+    CHECK(desk.files_of("objects/pack", ".pack").size() <= 17);
+    CHECK(desk.files_of("objects/pack", ".pack").size() ==
+          desk.files_of("objects/pack", ".idx").size());
+    CHECK(desk.fsck() == "");
+    CHECK(**desk.store->read(must(desk.store->find("c-3")), path_of("memory/a.md")) ==
+          "version 0\n");
+    REQUIRE(desk.write("memory/a.md", "after\n"));
+    REQUIRE(desk.open());
+    CHECK(desk.git_now("rev-list --count HEAD").output == "83\n");
+}
+
 TEST_CASE("a repository goes from one form to the other and back, also after a kill",
           "[checkpoint]") {
     Journalled desk;
