@@ -37,7 +37,10 @@ std::string context_text(const Json& desk) {
         return used > 0 ? grouped(used) : "-";
     }
     const std::int64_t percent = used * 100 / window;
-    return std::to_string(percent) + "% of " + grouped(window);
+    // Past the mark the next turn is preceded by a flush and a compression (docs/turns.md).
+    constexpr std::int64_t kCompressAt = 70;
+    return std::to_string(percent) + "% of " + grouped(window) +
+           (percent >= kCompressAt ? ", flush next" : "");
 }
 
 std::string desks_table(const Json& status) {

@@ -10,6 +10,9 @@
 #include "host/surface/file_system.hpp"
 #include "host/surface/host.hpp"
 #include "host/surface/runner_probe.hpp"
+#include "host/turn/context_meter.hpp"
+#include "host/turn/fixed_share.hpp"
+#include "host/turn/flush_turn.hpp"
 
 namespace daybook {
 namespace {
@@ -217,6 +220,41 @@ void look_at_models(Host& host, const Desk& desk, Findings& findings, const std:
     }
 }
 
+/// The part of a request that no compression shortens, and whether a flush could save anything.
+void look_at_context(const Host& host, const Desk& desk, Findings& findings) {
+    constexpr std::int64_t kWarnPercent = 25;
+    const DeskDate today = desk.zone().date_of(host.clock().now());
+    const std::int64_t fixed = fixed_tokens(desk, host.registry(), today);
+    for (const std::string& model : desk.config().models) {
+        const auto config = host.config().models.find(model);
+        const bool told = config != host.config().models.end() && config->second.window > 0;
+        const std::int64_t window = told ? config->second.window : kAssumedWindow;
+        const std::int64_t percent = fixed * 100 / window;
+        const std::string name = "context " + desk.name() + " " + model;
+        const std::string text = "the fixed part takes about " + std::to_string(fixed) + " of " +
+                                 std::to_string(window) + " tokens, " + std::to_string(percent) +
+                                 " %" + (told ? "" : " (no window in the configuration)");
+        const char* const todo =
+            "shorten Memory.md or the instructions, give the desk fewer tools, or take a model "
+            "with a larger window";
+        if (fixed > window) {
+            findings.bad(name, text, todo);
+        } else if (percent > kWarnPercent) {
+            findings.warn(name, text, todo);
+        } else {
+            findings.ok(name, text);
+        }
+    }
+    if (auto fit = check_flush(desk.tools(), today); !fit) {
+        findings.warn("flush " + desk.name(),
+                      fit.error().message(),
+                      "name the plugin memory in the desk's plugins: a conversation is compressed "
+                      "without saving anything first");
+    } else {
+        findings.ok("flush " + desk.name(), "it can append to the day's notes");
+    }
+}
+
 void look_at_desk(Host& host,
                   const DeskStatus& status,
                   Findings& findings,
@@ -248,6 +286,7 @@ void look_at_desk(Host& host,
     }
     look_at_calendar(host, desk, findings);
     look_at_models(host, desk, findings, stop);
+    look_at_context(host, desk, findings);
 }
 
 void look_at_disk(const Host& host, Findings& findings) {

@@ -8,6 +8,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -58,6 +59,7 @@ class Turn {
     /// The next request but for its frame, cut to the window as far as it must be.
     struct Draft;
     [[nodiscard]] Draft draft(std::vector<std::string>& left_out) const;
+    [[nodiscard]] std::optional<ModelAnswer> window_fault(const Draft& next) const;
     /// Compresses in the middle of the turn, once: `mark` says why. False: nothing changed.
     bool compress_now(const std::string& mark, std::int64_t used);
     void measure(const ModelAnswer& answer, std::size_t bytes);

@@ -2,6 +2,7 @@
 // session.
 #include <algorithm>
 #include <limits>
+#include <optional>
 
 #include "host/gate/content_rules.hpp"
 #include "host/os/desk_path.hpp"
@@ -21,6 +22,7 @@ struct Turn::Draft {
     Json::Array history;
     std::size_t live_budget = 0;  ///< bytes of this turn's own messages
     std::size_t bytes = 0;        ///< of the content, before anything was cut
+    std::size_t fixed = 0;        ///< of these, its parts and tools
 };
 
 Turn::Draft Turn::draft(std::vector<std::string>& left_out) const {
@@ -34,7 +36,8 @@ Turn::Draft Turn::draft(std::vector<std::string>& left_out) const {
     draft.history = render_history(lines, parts_.zone, kNoLimit, nothing);
     const std::size_t live = content_bytes(live_);
     const std::size_t history = content_bytes(draft.history);
-    draft.bytes = fixed_.parts.dump().size() + offered_tools_.dump().size() + history + live;
+    draft.fixed = fixed_.parts.dump().size() + offered_tools_.dump().size();
+    draft.bytes = draft.fixed + history + live;
     draft.live_budget = kNoLimit;
     const std::string& model = model_.config->name;
     const std::int64_t room = window_or_assumed(window_) - kAnswerTokens;
@@ -69,11 +72,31 @@ bool Turn::compress_now(const std::string& mark, std::int64_t used) {
     return true;
 }
 
+/// No compression helps a window that is smaller than the fixed part: the model is not asked.
+std::optional<ModelAnswer> Turn::window_fault(const Draft& next) const {
+    const std::string& model = model_.config->name;
+    const std::int64_t fixed = parts_.meter.estimate(model, next.fixed);
+    if (window_ <= 0 || fixed <= window_ || parts_.meter.used(model, next.bytes) <= window_) {
+        return std::nullopt;
+    }
+    ModelAnswer answer;
+    answer.error_class = "request_fault";
+    answer.message = "the fixed part of the request takes about " +
+                     grouped(static_cast<std::size_t>(fixed)) + " tokens, its window has " +
+                     grouped(static_cast<std::size_t>(window_)) +
+                     ": shorten Memory.md or the instructions, give the desk fewer tools, or take "
+                     "a model with a larger window";
+    return answer;
+}
+
 ModelAnswer Turn::ask(std::vector<std::string>& left_out) {
     Draft next = draft(left_out);
     const std::int64_t used = parts_.meter.used(model_.config->name, next.bytes);
     if (is_over(used, window_, kCompressNow) && compress_now(std::to_string(kCompressNow), used)) {
         next = draft(left_out);
+    }
+    if (auto too_small = window_fault(next)) {
+        return std::move(*too_small);
     }
     RequestFrame frame = make_frame(parts_, scope_, model_, window_);
     const auto& resume = parts_.sessions.state().backend_sessions;
