@@ -121,6 +121,7 @@ TEST_CASE("a hostile home changes no stored and no restored byte", "[gate]") {
         "env -u GIT_DIR -u GIT_WORK_TREE -u GIT_INDEX_FILE -u GIT_OBJECT_DIRECTORY -u "
         "GIT_ALTERNATE_OBJECT_DIRECTORIES -u GIT_NAMESPACE git --git-dir '" +
         desk.repository.string() + "' ";
+    REQUIRE(desk.store->publish());
     CHECK(run(plain + "fsck --full --strict --no-dangling --no-progress").output == "");
     CHECK(run(plain + "symbolic-ref HEAD").output == "refs/heads/checkpoints\n");
     CHECK(run(plain + "log -1 --format=%an,%cn").output == "daybook,daybook\n");
