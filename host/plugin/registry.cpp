@@ -21,7 +21,8 @@ namespace {
 namespace fs = std::filesystem;
 
 /// What this version's host calls serve.
-constexpr unsigned kServedGroups = kDeskFiles | kClock | kTools | kJournal | kScratch | kHttp;
+constexpr unsigned kServedGroups =
+    kDeskFiles | kClock | kTools | kJournal | kScratch | kHttp | kHistory | kTriggers;
 
 std::string abi_text(std::uint32_t major, std::uint32_t minor) {
     return std::to_string(major) + "." + std::to_string(minor);

@@ -102,7 +102,7 @@ Result<std::string> SessionStore::open_session(DeskDate day,
         return saved.error();
     }
     file_ = std::move(*file);
-    file_bytes_ = line->size();
+    file_bytes_ = durable_bytes_ = line->size();
     next_seq_ = 2;
     held_bytes_ = weight_of(opening);
     conversation_.clear();
@@ -180,6 +180,7 @@ Result<> SessionStore::sync() {
         broken_ = "a sync failed earlier: " + synced.error().message();
         return synced;
     }
+    durable_bytes_ = file_bytes_;
     return {};
 }
 
@@ -187,7 +188,7 @@ void SessionStore::close_session() {
     file_.reset();
     conversation_.clear();
     next_seq_ = 1;
-    file_bytes_ = 0;
+    file_bytes_ = durable_bytes_ = 0;
     held_bytes_ = 0;
 }
 

@@ -69,6 +69,9 @@ class SessionStore {
     /// kMaxHeldSession the opening and the newest turns. [any]
     [[nodiscard]] Result<std::vector<SessionRecord>> read(std::string_view session,
                                                           std::size_t* bad_lines = nullptr) const;
+    /// Bytes of the open session's file that are known to be on the disk.
+    [[nodiscard]] std::uint64_t durable_bytes() const noexcept { return durable_bytes_; }
+    [[nodiscard]] bool has_unsynced() const noexcept { return durable_bytes_ != file_bytes_; }
     /// Lines of the open session, kept in memory: its opening and the newest turns, at most
     /// kMaxHeldSession or one turn. An append may drop the oldest turns.
     [[nodiscard]] const std::vector<SessionRecord>& conversation() const noexcept {
@@ -112,6 +115,7 @@ class SessionStore {
     Repairs repairs_;
     std::uint64_t next_seq_ = 1;
     std::uint64_t file_bytes_ = 0;       // of the open session, up to its last whole line
+    std::uint64_t durable_bytes_ = 0;    // of them, synced
     std::size_t held_bytes_ = 0;         // of conversation_
     std::optional<std::string> broken_;  // why nothing may be appended any more
     bool rebuilt_ = false;

@@ -67,6 +67,12 @@ Desk::Impl::Impl(const DeskServices& services_, DeskConfig config_, DeskStores s
                   }
                   wake_thread();
               }),
+      history(services.os,
+              stores.home.get(),
+              stores.desk_dir.get(),
+              config.name,
+              *stores.journal,
+              *stores.sessions),
       parts{services,
             config,
             stores.calendar,
@@ -82,7 +88,9 @@ Desk::Impl::Impl(const DeskServices& services_, DeskConfig config_, DeskStores s
             tools,
             schemas,
             next_turn,
-            meter},
+            meter,
+            history,
+            [this](const HandOver& trigger) { return accept_from_plugin(trigger); }},
       router(parts),
       thread(inbox,
              DeskWork{[this] { return has_work(); },

@@ -3,6 +3,7 @@
 
 #include "host/gate/content_rules.hpp"
 #include "host/os/desk_path.hpp"
+#include "host/plugin/host_calls.hpp"
 #include "host/turn/desk_impl.hpp"
 
 namespace daybook {
@@ -118,6 +119,23 @@ Result<Accepted> Desk::Impl::accept(TurnKind kind,
     }
     wake_thread();
     return accepted;
+}
+
+Result<Json> Desk::Impl::accept_from_plugin(const HandOver& trigger) {
+    if (queue.waiting() >= services.config.host.queue_limit / 2) {
+        return Error(Errc::full,
+                     "desk " + config.name + ": " + std::to_string(queue.waiting()) +
+                         " triggers wait; the rest of the queue is kept for the owner and the "
+                         "market");
+    }
+    const TurnKind kind = trigger.kind == HandOver::Kind::fill    ? TurnKind::fill
+                          : trigger.kind == HandOver::Kind::alert ? TurnKind::alert
+                                                                  : TurnKind::job;
+    auto accepted = accept(kind, trigger.text, trigger.key, trigger.name);
+    if (!accepted) {
+        return accepted.error();
+    }
+    return Json::object().set("trigger", accepted->trigger).set("duplicate", accepted->duplicate);
 }
 
 void Desk::Impl::note_settled(const std::string& trigger) {

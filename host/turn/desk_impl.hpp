@@ -20,6 +20,7 @@
 #include "host/turn/desk_parts.hpp"
 #include "host/turn/desk_stores.hpp"
 #include "host/turn/desk_thread.hpp"
+#include "host/turn/history_feed.hpp"
 #include "host/turn/model_router.hpp"
 #include "host/turn/recovery.hpp"
 #include "host/turn/rollover.hpp"
@@ -56,6 +57,8 @@ struct Desk::Impl {
 
     // desk_accept.cpp [any]
     Result<Accepted> accept(TurnKind kind, std::string text, std::string key, std::string name);
+    /// A trigger of a plugin: in its name, and never more than half of the queue.
+    Result<Json> accept_from_plugin(const HandOver& trigger);
     void note_settled(const std::string& trigger);
     void tell_paused(const std::string& trigger);
     // desk_pause.cpp [any]
@@ -112,6 +115,7 @@ struct Desk::Impl {
     ContextMeter meter;                         // [desk]
     TriggerQueue queue;
     Runners runners;
+    HistoryFeed history;
     DeskParts parts;
     ModelRouter router;  // [desk]
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <string>
@@ -21,6 +22,9 @@
 #include "host/turn/runners.hpp"
 
 namespace daybook {
+
+class HistorySource;
+struct HandOver;
 
 /// Asks the turn that runs to end. Thread: [any].
 class TurnInterrupt {
@@ -58,6 +62,10 @@ struct DeskParts {
     std::map<std::string, JsonSchema>& schemas;  ///< compiled at the first call of a tool
     std::uint64_t& next_turn;                    ///< number of the next turn; never given twice
     ContextMeter& meter;
+    HistorySource& history;
+    /// Accepts a trigger that a plugin hands over; durable when it returns. Errors: invalid, full,
+    /// unavailable.
+    std::function<Result<Json>(const HandOver&)> hand_over;
 
     [[nodiscard]] std::string new_turn() const { return "t-" + std::to_string(next_turn++); }
     /// A journal entry of this host in a turn.

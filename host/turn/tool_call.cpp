@@ -195,8 +195,8 @@ VerbContext ToolCaller::verb_context(ShownFiles& shown) {
                const std::string& tool,
                const std::string& arguments,
                CallOutcome& outcome) { return call_nested(parent, tool, arguments, outcome); },
-        nullptr,
-        {},
+        &parts_.history,
+        parts_.hand_over,
         [this](const std::string& plugin) { return parts_.runners.find_scratch(plugin); }};
 }
 
