@@ -212,6 +212,7 @@ void read_host(const TomlNode& table, HostConfig& out, Problems& problems) {
                         "call_timeout",
                         "model_timeout",
                         "cancel_grace",
+                        "desk_idle",
                         "runner_idle",
                         "scratch_max",
                         "queue_limit",
@@ -241,6 +242,7 @@ void read_host(const TomlNode& table, HostConfig& out, Problems& problems) {
     reader.duration("call_timeout", milliseconds(1), out.call_timeout);
     reader.duration("model_timeout", milliseconds(1), out.model_timeout);
     reader.duration("cancel_grace", milliseconds(1), out.cancel_grace);
+    reader.duration("desk_idle", seconds(1), out.desk_idle);
     reader.duration("runner_idle", seconds(1), out.runner_idle);
     auto limit = static_cast<std::int64_t>(out.queue_limit);
     reader.integer("queue_limit", 1, kMaxQueue, limit);

@@ -84,6 +84,9 @@ Result<Json> status(Host& host, Args& args) {
     for (const std::string& warning : host.config().warnings) {
         warnings.push(warning);
     }
+    if (const std::string note = host.reload_note(); !note.empty()) {
+        warnings.push(note);
+    }
     return Json::object()
         .set("version", DAYBOOK_VERSION_STRING)
         .set("pid", static_cast<std::int64_t>(::getpid()))
@@ -117,14 +120,18 @@ Result<Json> clock_show(Host& host, Args& args) {
         return *wrong;
     }
     Json desks = Json::array();
-    for (const Desk* desk : host.desks()) {
-        const Timestamp now = host.clock().now();
+    const Timestamp now = host.clock().now();
+    for (const DeskStatus& status : host.statuses()) {
+        auto zone = Zone::find(status.zone);
+        if (!zone) {
+            continue;  // a desk that did not open
+        }
         desks.push(Json::object()
-                       .set("desk", desk->name())
-                       .set("local", desk->zone().local(now))
-                       .set("day", desk->zone().date_of(now).str())
-                       .set("zone", desk->zone().name())
-                       .set("next_rollover", desk->status().next_rollover));
+                       .set("desk", status.name)
+                       .set("local", zone->local(now))
+                       .set("day", zone->date_of(now).str())
+                       .set("zone", zone->name())
+                       .set("next_rollover", status.next_rollover));
     }
     return clock_json(host).set("desks", std::move(desks));
 }

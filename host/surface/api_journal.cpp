@@ -101,7 +101,11 @@ void journal_tail(Host& host, Args& args, const ReplyPtr& reply) {
         reply->done(journal.error());
         return;
     }
-    follow_journal(host, **journal, std::move(request), reply);
+    std::shared_ptr<const void> owner;
+    if (auto desk = name == "_host" ? Result<Desk*>(nullptr) : host.desk(name); desk && *desk) {
+        owner = (*desk)->shared_from_this();
+    }
+    follow_journal(host, **journal, std::move(request), reply, std::move(owner));
 }
 
 }  // namespace daybook::api

@@ -9,7 +9,8 @@ constexpr std::size_t kMaxConfigBytes = 1024UL * 1024;
 
 }  // namespace
 
-Result<Config> load_config(const std::filesystem::path& file, const std::string& home_flags) {
+Result<std::string> read_config_text(const std::filesystem::path& file,
+                                     const std::string& home_flags) {
     LinuxOs os;
     // The owner may keep the file as a link: only its folder is opened as a root, and the file by
     // its real name.
@@ -33,7 +34,12 @@ Result<Config> load_config(const std::filesystem::path& file, const std::string&
     if (!text) {
         return text.error().during("read " + file.string());
     }
-    return Config::parse(*text, file.string());
+    return text;
+}
+
+Result<Config> load_config(const std::filesystem::path& file, const std::string& home_flags) {
+    auto text = read_config_text(file, home_flags);
+    return text ? Config::parse(*text, file.string()) : Result<Config>(text.error());
 }
 
 }  // namespace daybook

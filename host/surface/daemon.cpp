@@ -3,6 +3,7 @@
 // requests told, loop ended.
 #include "host/surface/daemon.hpp"
 
+#include <algorithm>
 #include <csignal>
 #include <cstdio>
 #include <cstring>
@@ -10,6 +11,7 @@
 #include <functional>
 #include <memory>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <thread>
 #include <unistd.h>
@@ -116,11 +118,19 @@ class Ticker {
 
   private:
     void tick() {
+        look();
+        // A wall clock is compared often, since no timer counts while the machine sleeps.
+        const auto next = std::min(kTick, host_.config().host.desk_idle);
+        tick_timer_ = host_.needs().loop.after(next, [this] { tick(); });
+    }
+    void look() {
         host_.worker().post([this] {
-            host_.tick();
+            if (host_.tick()) {
+                look();  // behind the requests that wait
+                return;
+            }
             notifier_.send("STATUS=" + host_.summary());
         });
-        tick_timer_ = host_.needs().loop.after(kTick, [this] { tick(); });
     }
     /// Pings only when the worker moved since the last time: a stuck queue is restarted too.
     void watch() {
@@ -141,6 +151,22 @@ class Ticker {
     std::unique_ptr<Watch> tick_timer_;
     std::unique_ptr<Watch> watch_timer_;
 };
+
+/// As systemd wants it beside RELOADING=1.
+std::int64_t monotonic_usec() {
+    return std::chrono::duration_cast<std::chrono::microseconds>(
+               std::chrono::steady_clock::now().time_since_epoch())
+        .count();
+}
+
+/// An open desk holds a dozen descriptors, and a thousand desks may be open at once at a day's end.
+void raise_descriptor_limit() {
+    rlimit limit = {};
+    if (::getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < limit.rlim_max) {
+        limit.rlim_cur = limit.rlim_max;
+        ::setrlimit(RLIMIT_NOFILE, &limit);
+    }
+}
 
 std::string signal_name(int number) {
     const char* name = ::sigabbrev_np(number);
@@ -176,8 +202,9 @@ Result<> serve(Host& host, ControlServer& server, ServiceNotifier& notifier) {
     const auto signals = loop.on_signals({SIGTERM, SIGINT, SIGHUP}, [&](int number) {
         if (number != SIGHUP) {
             stopper.ask(signal_name(number));
-        } else if (!host.worker().post([&host] { host.reload(); })) {
-            host.log().warn("the configuration was not read again: too many requests wait");
+        } else {
+            notifier.send("RELOADING=1\nMONOTONIC_USEC=" + std::to_string(monotonic_usec()));
+            host.reload([&host, &notifier] { notifier.send("READY=1\nSTATUS=" + host.summary()); });
         }
     });
     host.open_desks();
@@ -214,6 +241,7 @@ Result<> run_daemon(const DaemonOptions& options) {
     if (!config) {
         return config.error();
     }
+    raise_descriptor_limit();
     ::prctl(PR_SET_DUMPABLE, 0);  // keys are in memory: no core, no tracing by the same user
     LinuxOs os;
     auto state = StateFolder::open(os, places->state);

@@ -95,7 +95,7 @@ void look_at_isolation(Host& host, Findings& findings, const std::stop_token& st
                       std::string(name_of(isolation)) + ", by the configuration's word",
                       "set host.isolation = \"required\" unless this machine cannot do it");
     }
-    for (const Desk* desk : host.desks()) {
+    if (const Desk* desk = host.any_desk()) {
         for (const auto& [name, entry] : host.registry().plugins()) {
             if (!entry.refused.empty() || stop.stop_requested()) {
                 continue;

@@ -7,7 +7,7 @@
 
 #include <daybook/version.h>
 
-#include "host/os/desk_path.hpp"
+#include "host/format/config_tables.hpp"
 #include "host/surface/config_file.hpp"
 
 namespace daybook {
@@ -28,16 +28,6 @@ LogLevel level_of(int level) {
     }
 }
 
-DeskStatus failed_status(const DeskConfig& config, const Error& failure) {
-    DeskStatus status;
-    status.name = config.name;
-    status.state = "failed";
-    status.reason = failure.message();
-    status.zone = config.zone;
-    status.calendar = config.calendar;
-    return status;
-}
-
 /// Where systemd puts a service's credentials; empty elsewhere.
 std::filesystem::path system_credentials() {
     const char* folder = std::getenv("CREDENTIALS_DIRECTORY");
@@ -50,11 +40,23 @@ std::string counted(std::size_t count, std::string_view noun) {
 
 }  // namespace
 
-Host::Host(const Needs& needs, Config config)
+Host::Host(const Needs& needs)
     : needs_(needs),
-      config_(std::move(config)),
       http_(needs.loop),
       keys_(needs.os, needs.state.path() / "keys", system_credentials()),
+      slots_([this](const std::string& desk, const std::optional<Error>& failure) {
+          if (!failure) {
+              needs_.log.info("desk opened desk=" + desk);
+              return;
+          }
+          needs_.log.error("desk did not open desk=" + desk + " reason=" + failure->message());
+          record("desk",
+                 Json::object()
+                     .set("what", "failed")
+                     .set("desk", desk)
+                     .set("code", daybook::name_of(failure->code()))
+                     .set("reason", failure->message()));
+      }),
       started_(std::chrono::steady_clock::now()) {}
 
 Host::~Host() {
@@ -63,61 +65,84 @@ Host::~Host() {
 }
 
 Result<std::unique_ptr<Host>> Host::open(const Needs& needs, Config config) {
-    std::unique_ptr<Host> host(new Host(needs, std::move(config)));
-    if (auto made = host->make_clock(); !made) {
+    std::unique_ptr<Host> host(new Host(needs));
+    if (auto made = host->make_clock(config.host); !made) {
         return made.error();
     }
-    auto registry =
-        Registry::load(needs.os, {default_plugin_path(), needs.state.path()}, host->config_);
-    if (!registry) {
-        return registry.error();
-    }
-    host->registry_ = std::make_unique<Registry>(std::move(*registry));
     auto journal = Journal::open(
         needs.os, *host->clock_, needs.state.dir(), "journal/_host", "_host", std::nullopt);
     if (!journal) {
         return journal.error();
     }
     host->journal_ = std::move(*journal);
-    host->services_.emplace(DeskServices{
-        .os = needs.os,
-        .clock = *host->clock_,
-        .loop = needs.loop,
-        .registry = *host->registry_,
-        .config = host->config_,
-        .host_journal = *host->journal_,
-        .home = needs.state.path(),
-        .share = needs.places.share,
-        .runner_program = needs.places.runner,
-        .probe_file = needs.state.path() / "format",
-        .log = [&log = needs.log](int level,
-                                  const std::string& line) { log.write(level_of(level), line); },
-        .owner_folder = needs.places.config.parent_path(),
-        .http = &host->http_,
-        .keys = &host->keys_});
-    for (const std::string& change : host->registry_->changes()) {
-        needs.log.info("plugins changed since the last start: " + change);
-        host->record("plugin", Json::object().set("what", "changed").set("text", change));
+    // Without them a reload takes every desk for changed.
+    auto text = read_config_text(needs.places.config, "");
+    auto tables = text ? config_tables(*text, needs.places.config.string())
+                       : Result<std::map<std::string, std::string>>(text.error());
+    auto first = host->make_generation(
+        std::move(config), tables ? std::move(*tables) : std::map<std::string, std::string>());
+    if (!first) {
+        return first.error();
     }
-    for (const auto& [name, plugin] : host->registry_->plugins()) {
-        if (!plugin.refused.empty()) {
-            needs.log.error("plugin refused plugin=" + name + " reason=" + plugin.refused);
-            host->record("plugin",
-                         Json::object()
-                             .set("what", "refused")
-                             .set("plugin", name)
-                             .set("reason", plugin.refused));
-        }
-    }
+    host->current_ = first->get();
+    host->generations_.push_back(std::move(*first));
+    host->tell_plugins(host->registry());
     return host;
 }
 
-Result<> Host::make_clock() {
-    if (!config_.host.replay_start) {
+Result<std::unique_ptr<Host::Generation>> Host::make_generation(
+    Config config, std::map<std::string, std::string> tables) {
+    auto made = std::make_unique<Generation>();
+    made->config = std::move(config);
+    made->tables = std::move(tables);
+    auto registry =
+        Registry::load(needs_.os, {default_plugin_path(), needs_.state.path()}, made->config);
+    if (!registry) {
+        return registry.error();
+    }
+    made->registry = std::make_unique<Registry>(std::move(*registry));
+    made->services.emplace(DeskServices{
+        .os = needs_.os,
+        .clock = *clock_,
+        .loop = needs_.loop,
+        .registry = *made->registry,
+        .config = made->config,
+        .host_journal = *journal_,
+        .home = needs_.state.path(),
+        .share = needs_.places.share,
+        .runner_program = needs_.places.runner,
+        .probe_file = needs_.state.path() / "format",
+        .log = [&log = needs_.log](int level,
+                                   const std::string& line) { log.write(level_of(level), line); },
+        .owner_folder = needs_.places.config.parent_path(),
+        .http = &http_,
+        .keys = &keys_});
+    return made;
+}
+
+void Host::tell_plugins(const Registry& registry) {
+    for (const std::string& change : registry.changes()) {
+        needs_.log.info("plugins changed since the last start: " + change);
+        record("plugin", Json::object().set("what", "changed").set("text", change));
+    }
+    for (const auto& [name, plugin] : registry.plugins()) {
+        if (!plugin.refused.empty()) {
+            needs_.log.error("plugin refused plugin=" + name + " reason=" + plugin.refused);
+            record("plugin",
+                   Json::object()
+                       .set("what", "refused")
+                       .set("plugin", name)
+                       .set("reason", plugin.refused));
+        }
+    }
+}
+
+Result<> Host::make_clock(const HostConfig& config) {
+    if (!config.replay_start) {
         clock_ = std::make_unique<SystemClock>();
         return {};
     }
-    auto start = parse_rfc3339(*config_.host.replay_start);
+    auto start = parse_rfc3339(*config.replay_start);
     if (!start) {
         return start.error().during("host.replay_start");
     }
@@ -149,71 +174,45 @@ Result<> Host::save_replay_position(Timestamp at) {
 }
 
 void Host::open_desks() {
-    for (const auto& [name, config] : config_.desks) {
-        Slot& slot = slots_[name];
-        auto desk = Desk::open(*services_, config);
-        if (desk) {
-            slot.desk = std::move(*desk);
-            needs_.log.info("desk opened desk=" + name);
-            continue;
-        }
-        slot.failure = desk.error();
-        needs_.log.error("desk did not open desk=" + name + " reason=" + desk.error().message());
-        record("desk",
-               Json::object()
-                   .set("what", "failed")
-                   .set("desk", name)
-                   .set("code", daybook::name_of(desk.error().code()))
-                   .set("reason", desk.error().message()));
+    const Generation& now = *current_.load();
+    for (const auto& [name, config] : now.config.desks) {
+        slots_.add(*now.services, config, replayed_ == nullptr);
     }
 }
 
 Result<Desk*> Host::desk(std::string_view name) const {
-    const auto found = slots_.find(std::string(name));
-    if (found == slots_.end()) {
-        std::string names;
-        for (const auto& [each, slot] : slots_) {
-            names += (names.empty() ? "" : ", ") + each;
-        }
-        return Error(Errc::not_found,
-                     "no desk " + printable(name, 64) + "; there " +
-                         (names.empty() ? "is none: add a [desk.NAME] table to the configuration"
-                                        : "is: " + names));
-    }
-    if (!found->second.desk) {
-        const std::string why =
-            found->second.failure ? found->second.failure->message() : std::string("not open yet");
-        return Error(Errc::unavailable, "desk " + found->first + " did not open: " + why);
-    }
-    return found->second.desk.get();
+    auto desk = slots_.get(std::string(name));
+    return desk ? Result<Desk*>(desk->get()) : Result<Desk*>(desk.error());
 }
 
 std::vector<Desk*> Host::desks() const {
     std::vector<Desk*> open;
-    for (const auto& [name, slot] : slots_) {
-        if (slot.desk) {
-            open.push_back(slot.desk.get());
-        }
+    for (const auto& desk : slots_.open()) {
+        open.push_back(desk.get());
     }
     return open;
 }
 
 std::vector<DeskStatus> Host::statuses() const {
-    std::vector<DeskStatus> all;
-    for (const auto& [name, slot] : slots_) {
-        if (slot.desk) {
-            all.push_back(slot.desk->status());
-        } else if (slot.failure) {
-            all.push_back(failed_status(config_.desks.at(name), *slot.failure));
+    return slots_.statuses();
+}
+
+Desk* Host::any_desk() const {
+    if (const auto open = slots_.open(); !open.empty()) {
+        return open.front().get();
+    }
+    for (const DeskStatus& status : slots_.statuses()) {
+        if (auto desk = slots_.get(status.name)) {
+            return desk->get();
         }
     }
-    return all;
+    return nullptr;
 }
 
 std::string Host::summary() const {
     std::string text = counted(slots_.size(), "desk");
     std::size_t plugins = 0;
-    for (const auto& [name, plugin] : registry_->plugins()) {
+    for (const auto& [name, plugin] : registry().plugins()) {
         plugins += plugin.refused.empty() ? 1U : 0U;
     }
     text += ", " + counted(plugins, "plugin");
@@ -237,28 +236,13 @@ std::string Host::summary() const {
     return text;
 }
 
-void Host::tick() {
-    for (Desk* desk : desks()) {
-        desk->check_clock();
+bool Host::tick() {
+    const bool more = slots_.tick(clock_->now());
+    // A replay looks at every desk; a job may hold one.
+    if (replayed_ == nullptr && !is_stopping() && !jobs_.any()) {
+        slots_.rest(config().host.desk_idle);
     }
-}
-
-void Host::reload() {
-    auto fresh = load_config(needs_.places.config, needs_.places.flags());
-    if (!fresh) {
-        needs_.log.error("configuration is wrong, the old one stays reason=" +
-                         fresh.error().message());
-        record("configuration",
-               Json::object().set("what", "refused").set("reason", fresh.error().message()));
-        return;
-    }
-    needs_.log.set_level(log_level_of(fresh->host.log_level));
-    needs_.log.info(
-        "configuration read again: the log level is in force; desks, models, plugins and the other "
-        "settings change with the next start log_level=" +
-        fresh->host.log_level);
-    record("configuration",
-           Json::object().set("what", "read").set("log_level", fresh->host.log_level));
+    return more;
 }
 
 void Host::record(std::string type, Json data) {
@@ -300,6 +284,7 @@ void Host::drain(std::chrono::milliseconds grace) {
     }
     waiting.clear();
     worker_.stop();
+    slots_.leave_marks();
 }
 
 void Host::cut_now() {

@@ -25,6 +25,7 @@
 #include "host/os/key_files.hpp"
 #include "host/os/os.hpp"
 #include "host/plugin/registry.hpp"
+#include "host/surface/desk_slots.hpp"
 #include "host/surface/log.hpp"
 #include "host/surface/places.hpp"
 #include "host/surface/state_folder.hpp"
@@ -53,18 +54,23 @@ class Host {
     Host(Host&&) = delete;
     Host& operator=(Host&&) = delete;
 
-    /// Opens every desk; a failure is logged, journalled and kept. Thread: [main], before requests
-    /// are served.
+    /// Takes up every desk: opens it, unless it is known to be at rest. A failure is logged,
+    /// journalled and kept. Thread: [main], before requests are served.
     void open_desks();
 
-    /// Errors: not_found (lists the desks), unavailable (the desk did not open: why).
+    /// Opens the desk when it is at rest. It may be used until the request, or the job, ends; what
+    /// outlives that holds its shared_from_this(). Errors: not_found (lists the desks), unavailable
+    /// (the desk did not open: why), busy (it is being reloaded).
     Result<Desk*> desk(std::string_view name) const;
-    [[nodiscard]] std::vector<Desk*> desks() const;          ///< that opened, by name
+    [[nodiscard]] std::vector<Desk*> desks() const;          ///< that are open, by name
     [[nodiscard]] std::vector<DeskStatus> statuses() const;  ///< of all, by name
+    /// One that is open, or else can be; nullptr: there is none.
+    [[nodiscard]] Desk* any_desk() const;
 
     [[nodiscard]] const Needs& needs() const noexcept { return needs_; }
-    [[nodiscard]] const Config& config() const noexcept { return config_; }
-    [[nodiscard]] const Registry& registry() const noexcept { return *registry_; }
+    /// Of the newest configuration in force; valid for the host's life.
+    [[nodiscard]] const Config& config() const noexcept { return current_.load()->config; }
+    [[nodiscard]] const Registry& registry() const noexcept { return *current_.load()->registry; }
     [[nodiscard]] const Journal& journal() const noexcept { return *journal_; }
     [[nodiscard]] const Clock& clock() const noexcept { return *clock_; }
     [[nodiscard]] ReplayedClock* replayed() const noexcept {
@@ -79,11 +85,15 @@ class Host {
     /// One line for systemd and people: "3 desks, 2 plugins, next rollover main 15:45".
     [[nodiscard]] std::string summary() const;
 
-    /// Compares every desk's clock with its next rollover.
-    void tick();
-    /// Reads the configuration again: keeps the old one when the new is wrong, says so, and applies
-    /// the log level. Thread: [worker].
-    void reload();
+    /// Compares every desk's clock with its next rollover, and closes desks that had nothing to do.
+    /// True: more are due than were opened at once. Thread: [worker].
+    bool tick();
+    /// Reads the configuration again and puts it in force: desks that are new, gone or changed,
+    /// models, plugins and limits. A wrong one changes nothing, and status says why. `done` runs in
+    /// any case. Thread: [any].
+    void reload(std::function<void()> done);
+    /// What became of the last reload when it needs the owner's eye; "" = nothing.
+    [[nodiscard]] std::string reload_note() const;
     /// Journals a line of the host's own; a failure is logged. Thread: not [io].
     void record(std::string type, Json data);
     /// Makes the replayed clock's next position durable, before the clock moves there. Errors: io,
@@ -103,24 +113,36 @@ class Host {
     void cut_now();
 
   private:
-    struct Slot {
-        std::unique_ptr<Desk> desk;
-        std::optional<Error> failure;
+    /// One configuration with what was made of it. Desks refer to theirs, so all are kept.
+    struct Generation {
+        Config config;
+        std::map<std::string, std::string> tables;  ///< to compare the next one with
+        std::unique_ptr<Registry> registry;
+        std::optional<DeskServices> services;
     };
 
-    Host(const Needs& needs, Config config);
-    Result<> make_clock();
+    explicit Host(const Needs& needs);
+    Result<> make_clock(const HostConfig& config);
+    /// Errors: those of the registry. Nothing is in force yet.
+    Result<std::unique_ptr<Generation>> make_generation(Config config,
+                                                        std::map<std::string, std::string> tables);
+    Result<std::unique_ptr<Generation>> read_again();
+    Result<> check_generation(const Generation& fresh) const;
+    void put_in_force(std::unique_ptr<Generation> fresh);
+    void note_reload(std::string note);
+    void tell_plugins(const Registry& registry);
 
     Needs needs_;
-    Config config_;
-    std::unique_ptr<Registry> registry_;
     std::unique_ptr<Clock> clock_;
     ReplayedClock* replayed_ = nullptr;
     std::unique_ptr<Journal> journal_;
     HttpClient http_;
     KeyFiles keys_;
-    std::optional<DeskServices> services_;
-    std::map<std::string, Slot> slots_;  // fixed after open_desks()
+    std::vector<std::unique_ptr<Generation>> generations_;  // added to by one reload at a time
+    std::atomic<Generation*> current_{nullptr};
+    mutable std::mutex note_mutex_;  // guards reload_note_
+    std::string reload_note_;
+    mutable DeskSlots slots_;
     std::chrono::steady_clock::time_point started_;
     std::atomic<bool> stopping_{false};
     std::mutex stop_mutex_;  // guards stop_listener_

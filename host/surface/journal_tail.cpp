@@ -32,8 +32,13 @@ class JournalTail : public std::enable_shared_from_this<JournalTail> {
     JournalTail(Host& host,
                 const Journal& journal,
                 TailRequest request,
-                std::shared_ptr<Reply> reply)
-        : host_(host), journal_(journal), request_(std::move(request)), reply_(std::move(reply)) {}
+                std::shared_ptr<Reply> reply,
+                std::shared_ptr<const void> owner)
+        : host_(host),
+          owner_(std::move(owner)),
+          journal_(journal),
+          request_(std::move(request)),
+          reply_(std::move(reply)) {}
 
     Result<> begin() {
         const JournalReader reader = JournalReader::of(journal_);
@@ -117,6 +122,7 @@ class JournalTail : public std::enable_shared_from_this<JournalTail> {
     }
 
     Host& host_;
+    const std::shared_ptr<const void> owner_;
     const Journal& journal_;
     const TailRequest request_;
     std::shared_ptr<Reply> reply_;
@@ -145,9 +151,11 @@ bool is_wanted(const JournalRecord& record, const std::vector<std::string>& type
 void follow_journal(Host& host,
                     const Journal& journal,
                     TailRequest request,
-                    const std::shared_ptr<Reply>& reply) {
+                    const std::shared_ptr<Reply>& reply,
+                    std::shared_ptr<const void> owner) {
     const bool follow = request.follow;
-    const auto tail = std::make_shared<JournalTail>(host, journal, std::move(request), reply);
+    const auto tail =
+        std::make_shared<JournalTail>(host, journal, std::move(request), reply, std::move(owner));
     auto begun = tail->begin();
     if (!begun) {
         reply->done(begun.error());

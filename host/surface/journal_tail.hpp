@@ -28,10 +28,12 @@ struct TailRequest {
     bool follow = true;     ///< else the outcome comes after those
 };
 
-/// Events {"event":"record","record":{…}} until the asker goes. Thread: [worker].
+/// Events {"event":"record","record":{…}} until the asker goes. `owner`
+/// keeps the journal while it is followed. Thread: [worker].
 void follow_journal(Host& host,
                     const Journal& journal,
                     TailRequest request,
-                    const std::shared_ptr<Reply>& reply);
+                    const std::shared_ptr<Reply>& reply,
+                    std::shared_ptr<const void> owner = {});
 
 }  // namespace daybook

@@ -26,12 +26,12 @@ Json accepted_json(const Accepted& accepted) {
 class TurnWatch : public std::enable_shared_from_this<TurnWatch> {
   public:
     TurnWatch(Host& host, Desk& desk, std::shared_ptr<Reply> reply, bool stream)
-        : host_(host), desk_(desk), reply_(std::move(reply)), stream_(stream) {}
+        : host_(host), desk_(desk.shared_from_this()), reply_(std::move(reply)), stream_(stream) {}
 
     void listen() {
         const std::weak_ptr<TurnWatch> weak = weak_from_this();
         listener_ =
-            desk_.listen([self = shared_from_this()](const Json& event) { self->take(event); });
+            desk_->listen([self = shared_from_this()](const Json& event) { self->take(event); });
         reply_->on_gone([weak] {
             if (const auto self = weak.lock()) {
                 self->let_go();
@@ -54,7 +54,7 @@ class TurnWatch : public std::enable_shared_from_this<TurnWatch> {
     void let_go() {
         if (!let_go_.exchange(true)) {
             host_.needs().loop.post(
-                [self = shared_from_this()] { self->desk_.unlisten(self->listener_); });
+                [self = shared_from_this()] { self->desk_->unlisten(self->listener_); });
         }
     }
 
@@ -74,6 +74,13 @@ class TurnWatch : public std::enable_shared_from_this<TurnWatch> {
         const bool mine = event["trigger"].as_string() == accepted.trigger;
         if (name == "turn_start") {
             in_turn_ = mine;
+        }
+        if (name == "reloaded") {
+            reply_->done(Error(Errc::unavailable,
+                               "the desk was given its new configuration; trigger " +
+                                   accepted.trigger + " waits and runs without you"));
+            let_go();
+            return;
         }
         if (name == "turn_end" && mine) {
             end(event, accepted);
@@ -110,7 +117,7 @@ class TurnWatch : public std::enable_shared_from_this<TurnWatch> {
     }
 
     Host& host_;
-    Desk& desk_;
+    const std::shared_ptr<Desk> desk_;  // not closed while it is watched
     std::shared_ptr<Reply> reply_;
     bool stream_;
     std::atomic<bool> let_go_{false};

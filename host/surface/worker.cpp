@@ -77,6 +77,12 @@ Result<> Jobs::start(const std::string& name, std::function<void(const std::stop
     return {};
 }
 
+bool Jobs::any() {
+    const std::lock_guard guard(mutex_);
+    jobs_.remove_if([](const Job& each) { return each.ended.load(); });
+    return !jobs_.empty();
+}
+
 void Jobs::stop() {
     std::list<Job> ending;
     {

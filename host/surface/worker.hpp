@@ -66,6 +66,8 @@ class Jobs {
     Result<> start(const std::string& name, std::function<void(const std::stop_token&)> job);
     /// Asks every job to end and waits for it.
     void stop();
+    /// Whether one runs now. Thread: [any].
+    [[nodiscard]] bool any();
 
   private:
     struct Job {

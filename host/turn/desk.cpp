@@ -4,6 +4,7 @@
 
 #include "host/gate/content_rules.hpp"
 #include "host/turn/desk_impl.hpp"
+#include "host/turn/desk_rest.hpp"
 #include "host/turn/owner_work.hpp"
 
 namespace daybook {
@@ -119,6 +120,10 @@ Result<std::unique_ptr<Desk>> Desk::open(const DeskServices& services, const Des
     auto stores = DeskStores::open(services, config);
     if (!stores) {
         return stores.error().during("open desk " + config.name);
+    }
+    // From here on something may become pending.
+    if (auto lifted = lift_mark(services.os, stores->home.get(), config.name); !lifted) {
+        return lifted.error().during("open desk " + config.name);
     }
     auto impl = std::make_unique<Impl>(services, config, std::move(*stores));
     if (auto recovered = impl->recover(); !recovered) {
@@ -297,6 +302,38 @@ DeskStatus Desk::status() const {
         status.memory_bytes = text->size();
     }
     return status;
+}
+
+bool Desk::is_settled() const {
+    return impl_->queue.is_settled() && !impl_->stores.journal->failed();
+}
+
+bool Desk::is_idle() const {
+    const auto gives_up = [](const RunnerStatus& runner) {
+        return runner.state == RunnerState::backoff || runner.state == RunnerState::open_breaker ||
+               runner.state == RunnerState::refused;
+    };
+    const auto all = runners();
+    return !impl_->thread.is_running() && !impl_->in_turn && !impl_->has_work() &&
+           impl_->next_look() == SteadyTime::max() && is_settled() &&
+           !impl_->stores.gate->read_only_reason() && !impl_->events.is_watched() &&
+           std::none_of(all.begin(), all.end(), gives_up);
+}
+
+DeskRest Desk::rest() const {
+    DeskRest rest;
+    rest.status = status();
+    if (rest.status.state != "paused") {
+        rest.status.state = "idle";
+        rest.status.reason.clear();
+    }
+    const std::lock_guard lock(impl_->board_mutex);
+    rest.due = impl_->rollover_due;
+    return rest;
+}
+
+void Desk::tell_reloaded() {
+    impl_->events.emit("reloaded", Json::object());
 }
 
 std::vector<RunnerStatus> Desk::runners() const {

@@ -30,6 +30,7 @@ namespace daybook {
 
 class CheckpointStore;
 class HttpClient;
+struct DeskRest;
 class Journal;
 class KeyFiles;
 class SessionStore;
@@ -83,7 +84,7 @@ struct DeskStatus {
     [[nodiscard]] Json to_json() const;
 };
 
-class Desk {
+class Desk : public std::enable_shared_from_this<Desk> {
   public:
     /// Opens every store, recovers from a crash (write gate, unsettled triggers, cut turns) and
     /// queues what is pending. Errors: whatever keeps this desk from serving; other desks go on.
@@ -140,6 +141,14 @@ class Desk {
     /// No new work; the running turn may end within the grace, then it is cancelled. Returns when
     /// the thread has ended.
     void stop(std::chrono::milliseconds grace);
+    /// Nothing runs, waits or watches, no plugin is being given up: it may be closed. [any]
+    [[nodiscard]] bool is_idle() const;
+    /// Every accepted trigger has had its turn. [any]
+    [[nodiscard]] bool is_settled() const;
+    /// What is kept of it when it is closed. [any]
+    [[nodiscard]] DeskRest rest() const;
+    /// Tells whoever listens that this object ends and another one goes on. [any]
+    void tell_reloaded();
     /// Waits until queue and thread are idle. For the replay and tests. False at the deadline.
     /// [any] but [io], [desk]
     bool wait_idle(SteadyTime deadline);
