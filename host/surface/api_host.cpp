@@ -6,6 +6,7 @@
 #include "host/surface/api.hpp"
 #include "host/surface/doctor.hpp"
 #include "host/surface/host.hpp"
+#include "host/surface/job_reply.hpp"
 #include "host/surface/replay.hpp"
 
 namespace daybook::api {
@@ -107,12 +108,11 @@ void doctor(Host& host, Args& args, const ReplyPtr& reply) {
         reply->done(*wrong);
         return;
     }
-    auto started = host.jobs().start("doctor", [&host, reply](const std::stop_token& stop) {
-        reply->done(examine(host, stop));
-    });
-    if (!started) {
-        reply->done(started.error());
-    }
+    answer_by_job(
+        host.jobs(),
+        "doctor",
+        [&host](const std::stop_token& stop) -> Result<Json> { return examine(host, stop); },
+        reply);
 }
 
 Result<Json> clock_show(Host& host, Args& args) {
@@ -149,14 +149,14 @@ void clock_advance(Host& host, Args& args, const ReplyPtr& reply) {
         reply->done(at.error().during("argument \"to\""));
         return;
     }
-    auto started = host.jobs().start(
-        "clock.advance", [&host, reply, timeout, to_time = *at](const std::stop_token& stop) {
+    answer_by_job(
+        host.jobs(),
+        "clock.advance",
+        [&host, timeout, to_time = *at](const std::stop_token& stop) -> Result<Json> {
             auto advanced = advance_clock(host, to_time, timeout, stop);
-            reply->done(advanced ? Result<Json>(clock_json(host)) : advanced.error());
-        });
-    if (!started) {
-        reply->done(started.error());
-    }
+            return advanced ? Result<Json>(clock_json(host)) : advanced.error();
+        },
+        reply);
 }
 
 void host_stop(Host& host, Args& args, const ReplyPtr& reply) {

@@ -9,6 +9,7 @@
 #include "host/surface/backup.hpp"
 #include "host/surface/forget_desk.hpp"
 #include "host/surface/host.hpp"
+#include "host/surface/job_reply.hpp"
 #include "host/surface/journal_verify.hpp"
 #include "host/surface/state_folder.hpp"
 #include "host/surface/vault.hpp"
@@ -27,19 +28,19 @@ void start_job(Host& host, std::string_view verb, OnFiles run, Args& args, const
         return;
     }
     const VaultPlace place{host.needs().os, host.needs().state.path(), host.needs().places.config};
-    auto started = host.jobs().start(
-        std::string(verb), [&host, place, run, desk, reply](const std::stop_token&) {
+    answer_by_job(
+        host.jobs(),
+        std::string(verb),
+        [&host, place, run, desk](const std::stop_token&) {
             for (Desk* each : host.desks()) {
                 // The files alone tell all of it once the record log is empty.
                 if (desk.empty() || each->name() == desk) {
                     const Result<> ignored = each->checkpoints().publish();
                 }
             }
-            reply->done(run(place, desk));
-        });
-    if (!started) {
-        reply->done(started.error());
-    }
+            return run(place, desk);
+        },
+        reply);
 }
 
 struct OnceVerb {
@@ -132,7 +133,7 @@ constexpr OnceVerb kOnceVerbs[] = {
     {"home.backup", backup_once},
     {"home.restore", restore_once},
     {"home.usage", once<usage_of_home>},
-    {"journal.verify", once<verify_journals>},
+    {"journal.verify", once<verify_journals_of_files>},
 };
 
 }  // namespace
@@ -146,7 +147,25 @@ void api::home_usage(Host& host, Args& args, const ReplyPtr& reply) {
 }
 
 void api::journal_verify(Host& host, Args& args, const ReplyPtr& reply) {
-    start_job(host, "journal verify", verify_journals, args, reply);
+    const std::string desk = args.name_or("desk", "");
+    if (auto wrong = args.wrong()) {
+        reply->done(*wrong);
+        return;
+    }
+    const auto source = [&host](const std::string& name) {
+        const auto open = host.desk(name);
+        return open ? store_source((*open)->checkpoints())
+                    : repository_source(host.needs().os, host.needs().state.path(), name);
+    };
+    answer_by_job(
+        host.jobs(),
+        "journal verify",
+        [&host, source, desk](const std::stop_token&) {
+            const VaultPlace place{
+                host.needs().os, host.needs().state.path(), host.needs().places.config};
+            return verify_journals(place, desk, source);
+        },
+        reply);
 }
 
 void api::home_backup(Host& host, Args& args, const ReplyPtr& reply) {
@@ -160,16 +179,17 @@ void api::home_backup(Host& host, Args& args, const ReplyPtr& reply) {
     wish.to = *to;
     wish.is_live = true;
     wish.at = host.clock().now();
-    auto started = host.jobs().start("backup", [&host, wish, reply](const std::stop_token&) {
-        const VaultPlace place{
-            host.needs().os, host.needs().state.path(), host.needs().places.config};
-        reply->done(back_up(place, wish, [&host](const std::string& desk, const auto& work) {
-            return hold_desk(host, desk, work);
-        }));
-    });
-    if (!started) {
-        reply->done(started.error());
-    }
+    answer_by_job(
+        host.jobs(),
+        "backup",
+        [&host, wish](const std::stop_token&) {
+            const VaultPlace place{
+                host.needs().os, host.needs().state.path(), host.needs().places.config};
+            return back_up(place, wish, [&host](const std::string& desk, const auto& work) {
+                return hold_desk(host, desk, work);
+            });
+        },
+        reply);
 }
 
 Result<Json> run_once(const PlaceOptions& options, std::string_view verb, const Json& args) {

@@ -2,8 +2,8 @@
 
 #include <optional>
 
-#include "host/checkpoint/checkpoint_reader.hpp"
 #include "host/journal/journal_file.hpp"
+#include "host/os/desk_path.hpp"
 #include "host/surface/journal_sessions.hpp"
 #include "host/surface/journal_turns.hpp"
 #include "host/surface/line_reader.hpp"
@@ -33,8 +33,8 @@ std::optional<Write> write_of(const JournalRecord& record, const LinePlace& plac
 
 class Verifier {
   public:
-    Verifier(Os& os, std::filesystem::path state, std::string desk)
-        : os_(os), state_(std::move(state)), desk_(std::move(desk)) {}
+    Verifier(Os& os, std::filesystem::path state, std::string desk, const CheckpointSource& source)
+        : os_(os), state_(std::move(state)), desk_(std::move(desk)), source_(source) {}
 
     Result<JournalProof> run() {
         auto home = os_.open_root(state_);
@@ -131,20 +131,19 @@ class Verifier {
         if (writes_.empty()) {
             return {};
         }
-        auto reader =
-            CheckpointReader::open(os_, state_ / "workspace/.checkpoints" / (desk_ + ".git"));
-        if (!reader) {
-            return reader.error();
+        auto all = source_.all();
+        if (!all) {
+            return all.error();
         }
         for (const Write& write : writes_) {
-            check_write(write, *reader);
+            check_write(write, *all);
         }
         return {};
     }
 
-    void check_write(const Write& write, const CheckpointReader& reader) {
-        const auto known = reader.all().find(write.checkpoint);
-        if (known == reader.all().end()) {
+    void check_write(const Write& write, const std::map<std::string, Checkpoint>& all) {
+        const auto known = all.find(write.checkpoint);
+        if (known == all.end()) {
             proof_.find(write.place,
                         "the write of " + write.path + " has no checkpoint before it: " +
                             (write.checkpoint.empty() ? "none is named"
@@ -165,7 +164,8 @@ class Verifier {
         if (checkpoint.base_sha256 != write.before || checkpoint.intended_sha256 != write.after) {
             proof_.find(write.place, of + "announced other contents of " + write.path);
         }
-        auto former = reader.sha256_of(checkpoint, write.path);
+        const auto path = DeskPath::parse(write.path);
+        auto former = path ? source_.former(checkpoint, *path) : Result<std::string>(path.error());
         if (!former) {
             proof_.find(write.place,
                         of + "cannot give " + write.path + " back: " + former.error().message());
@@ -177,6 +177,7 @@ class Verifier {
     Os& os_;
     const std::filesystem::path state_;
     const std::string desk_;
+    const CheckpointSource& source_;
     JournalProof proof_;
     JournalTurns turns_{proof_};
     std::vector<Write> writes_;
@@ -197,8 +198,9 @@ Json list_json(const std::vector<JournalFinding>& findings) {
 
 Result<JournalProof> verify_journal(Os& os,
                                     const std::filesystem::path& state,
-                                    const std::string& desk) {
-    auto proof = Verifier(os, state, desk).run();
+                                    const std::string& desk,
+                                    const CheckpointSource& checkpoints) {
+    auto proof = Verifier(os, state, desk, checkpoints).run();
     return proof ? std::move(proof) : proof.error().during("verify the journal of " + desk);
 }
 

@@ -54,7 +54,9 @@ Jobs::~Jobs() {
     stop();
 }
 
-Result<> Jobs::start(const std::string& name, std::function<void(const std::stop_token&)> job) {
+Result<> Jobs::start(const std::string& name,
+                     std::function<void(const std::stop_token&)> job,
+                     std::function<void()> then) {
     const std::lock_guard guard(mutex_);
     if (stopped_) {
         return Error(Errc::unavailable, name + ": the host is stopping");
@@ -70,10 +72,14 @@ Result<> Jobs::start(const std::string& name, std::function<void(const std::stop
     }
     Job& made = jobs_.emplace_back();
     made.name = name;
-    made.thread = std::jthread([&made, work = std::move(job)](const std::stop_token& token) {
-        work(token);
-        made.ended = true;
-    });
+    made.thread = std::jthread(
+        [&made, work = std::move(job), tell = std::move(then)](const std::stop_token& token) {
+            work(token);
+            made.ended = true;
+            if (tell) {
+                tell();
+            }
+        });
     return {};
 }
 

@@ -61,9 +61,12 @@ class Jobs {
     Jobs& operator=(Jobs&&) = delete;
 
     /// A job of a name runs once at a time; it looks at its token wherever it waits.
-    /// Errors: busy (that name runs already, or kMaxJobs run), unavailable (stopped). Thread:
+    /// `then` runs behind it when the name is free again: whoever is told there may ask anew at
+    /// once. Errors: busy (that name runs already, or kMaxJobs run), unavailable (stopped). Thread:
     /// [any].
-    Result<> start(const std::string& name, std::function<void(const std::stop_token&)> job);
+    Result<> start(const std::string& name,
+                   std::function<void(const std::stop_token&)> job,
+                   std::function<void()> then = {});
     /// Asks every job to end and waits for it.
     void stop();
     /// Whether one runs now. Thread: [any].

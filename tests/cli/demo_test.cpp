@@ -1,5 +1,7 @@
 // The demonstration, end to end.
 #include <csignal>
+#include <filesystem>
+#include <map>
 
 #include "tests/catch.hpp"
 #include "tests/cli/program.hpp"
@@ -62,6 +64,36 @@ TEST_CASE("the demonstration runs four days, and a second run continues", "[cli]
     CHECK(again.done_before == again.triggers);
     CHECK(again.turns == told.turns);
     CHECK(again.notes == told.notes);
+}
+
+TEST_CASE("the demonstration run twice gives the same files, byte for byte", "[cli]") {
+    const TempFolder folder;
+    std::map<std::string, std::string> files[2];
+    for (std::size_t i = 0; i < 2; ++i) {
+        const std::string home = (folder / std::to_string(i)).string();
+        const Ran ran = run_program("daybook", {"demo", "--home", home, "--json"}, folder.path());
+        INFO(ran.err);
+        REQUIRE(ran.code == 0);
+        for (const char* part : {"workspace/main", "sessions/main", "journal/main"}) {
+            const std::filesystem::path root = std::filesystem::path(home) / "state" / part;
+            for (const auto& entry : std::filesystem::recursive_directory_iterator(root)) {
+                if (entry.is_regular_file()) {
+                    const std::string name = entry.path().lexically_relative(home).string();
+                    files[i][name] = folder.read(std::to_string(i) + "/" + name);
+                }
+            }
+        }
+        // The commits too: the journal names them, and the newest stands for all.
+        files[i]["tip"] = folder.read(
+            std::to_string(i) + "/state/workspace/.checkpoints/main.git/refs/heads/checkpoints");
+    }
+    CHECK(files[0].size() > 12);
+    CHECK(files[0]["tip"].size() >= 40);
+    for (const auto& [name, text] : files[0]) {
+        INFO(name);
+        CHECK((files[1].contains(name) && files[1].at(name) == text));
+    }
+    CHECK(files[0].size() == files[1].size());
 }
 
 TEST_CASE("an interrupted demonstration stops its daemon and can be gone on with", "[cli]") {

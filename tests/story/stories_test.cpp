@@ -29,7 +29,8 @@ void check_proof(const std::filesystem::path& home) {
         if (name == "_host") {
             continue;
         }
-        const JournalProof proof = must(verify_journal(os, home / "state", name));
+        const JournalProof proof = must(
+            verify_journal(os, home / "state", name, repository_source(os, home / "state", name)));
         for (const JournalFinding& finding : proof.findings) {
             FAIL_CHECK(finding.place.str() << ": " << finding.what);
         }

@@ -209,10 +209,12 @@ class Life {
 
     std::string accept(const Json& action) {
         const auto kind = must(trigger_kind_of(text_or(action["kind"], "message")));
-        const Accepted accepted = must(desk_of(action).accept(kind,
-                                                              action["text"].as_string(),
-                                                              action["key"].as_string(),
-                                                              action["name"].as_string()));
+        std::string text = action["text"].as_string();
+        for (std::int64_t i = 0; i < action["fill"].as_integer(); ++i) {
+            text += i % 8 == 0 ? ' ' : 'x';  // words that say nothing, to fill a window
+        }
+        const Accepted accepted = must(desk_of(action).accept(
+            kind, std::move(text), action["key"].as_string(), action["name"].as_string()));
         if (accepted.duplicate != action["duplicate"].as_bool()) {
             throw std::runtime_error("duplicate: " + std::to_string(accepted.duplicate));
         }
@@ -271,6 +273,8 @@ class Life {
             ::kill(::getpid(), SIGKILL);
         } else if (what == "interrupt") {
             desk_of(action).interrupt("the owner interrupts");
+        } else if (what == "pause" || what == "resume") {
+            must(desk_of(action).set_paused(what == "pause", action["reason"].as_string()));
         } else if (what == "accept") {
             accept(action);
         } else {

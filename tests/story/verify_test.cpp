@@ -36,7 +36,11 @@ class PlayedDay {
         std::string findings;
         LinuxOs os;
         for (const JournalFinding& finding :
-             must(verify_journal(os, folder_ / "state", "main")).findings) {
+             must(verify_journal(os,
+                                 folder_ / "state",
+                                 "main",
+                                 repository_source(os, folder_ / "state", "main")))
+                 .findings) {
             findings += finding.place.str() + ": " + finding.what + "\n";
         }
         folder_.write("state/" + file, whole);

@@ -57,6 +57,13 @@ TEST_CASE("a long job of a name runs once at a time and ends when told", "[surfa
     std::promise<void> other;
     CHECK(jobs.start("doctor", [&](const std::stop_token&) { other.set_value(); }));
     other.get_future().wait();
+    // Whoever is told of the end may ask anew at once.
+    for (int i = 0; i < 50; ++i) {
+        std::promise<void> told;
+        REQUIRE(jobs.start(
+            "verify", [](const std::stop_token&) {}, [&] { told.set_value(); }));
+        told.get_future().wait();
+    }
     jobs.stop();
     auto late = jobs.start("doctor", [](const std::stop_token&) {});
     REQUIRE_FALSE(late);
