@@ -39,3 +39,22 @@ TEST_CASE("journal verify proves a record with the host and without, and names w
     CHECK(json.code == 1);
     CHECK_FALSE(json.json()["ok"].as_bool());
 }
+
+TEST_CASE("after a text was forgotten the rest of the record still holds", "[cli]") {
+    Home home({"--calendar", "always"});
+    home.start();
+    REQUIRE(home.daybook({"say", "main", "Remember: the code is swordfish-7731-tango."}).code == 0);
+    REQUIRE(home.daybook({"say", "main", "Remember: half size on expiry day."}).code == 0);
+    home.stop();
+    const Ran forgot =
+        run_program("daybook",
+                    {"forget", "main", "--file", "-", "--home", home.path().string()},
+                    home.path(),
+                    "swordfish-7731-tango\n");
+    INFO(forgot.err);
+    REQUIRE(forgot.code == 0);
+    const Ran verified = home.daybook({"journal", "verify", "main"});
+    INFO(verified.out);
+    CHECK(verified.code == 0);
+    CHECK_THAT(verified.out, Catch::Contains("since a text was forgotten"));
+}
