@@ -152,7 +152,8 @@ class Verifier {
             proof_.find(write.place,
                         "the write of " + write.path + " has no checkpoint before it: " +
                             (write.checkpoint.empty() ? "none is named"
-                                                      : write.checkpoint + " does not exist"));
+                                                      : write.checkpoint + " does not exist") +
+                            record_log_hint());
             return;
         }
         const Checkpoint& checkpoint = known->second;
@@ -179,6 +180,15 @@ class Verifier {
         } else if (*former != write.before) {
             proof_.find(write.place, of + "does not hold what " + write.path + " was before");
         }
+    }
+
+    /// A killed host may have left checkpoints in its record log that git does not hold yet.
+    std::string record_log_hint() const {
+        std::error_code missing;
+        const auto log = state_ / "workspace/.checkpoints" / (desk_ + ".git") / "daybook.records";
+        return std::filesystem::exists(log, missing)
+                   ? "; if the host was killed, start it once: it brings its record log into git"
+                   : "";
     }
 
     Os& os_;
