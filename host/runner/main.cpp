@@ -5,10 +5,9 @@
 // nothing of the plugin runs before the last wall was seen to hold.
 #include <csignal>
 #include <cstdlib>
-#include <string>
 #include <unistd.h>
-#include <utility>
 
+#include "host/runner/confine.hpp"
 #include "host/runner/exit_codes.hpp"
 #include "host/runner/host_link.hpp"
 #include "host/runner/module.hpp"
@@ -31,39 +30,13 @@ namespace {
 
 constexpr int kChannel = 3;
 
-/// The value, or the end of the process with the host told why.
-template <class T>
-T need(HostLink& link, const char* step, int exit_code, Result<T> outcome) {
-    if (!outcome) {
-        report_start_failure(link, step, outcome.error());
-        ::_exit(exit_code);
-    }
-    return *std::move(outcome);
-}
-
-Walls put_up_walls(HostLink& link, const Options& options) {
-    need(link, "descriptors", kExitConfine, leave_host());
-    need(link, "limits", kExitConfine, limit_resources(options));
-    need(link, "privileges", kExitConfine, drop_privileges());
-    Walls walls;
-    if (options.isolation == Isolation::off) {
-        return walls;
-    }
-    walls.landlock =
-        need(link, "landlock", kExitLandlock, apply_landlock(options, walls.missing_reads));
-    need(link, "seccomp", kExitSeccomp, apply_seccomp(options));
-    walls.seccomp = true;
-    walls.probes = need(link, "probe", kExitProbe, probe_walls(options, walls.landlock));
-    return walls;
-}
-
 [[noreturn]] void run(int argc, char** argv) {
     HostLink link(kChannel);
     const Options options = need(link, "options", kExitOptions, parse_options(argc, argv));
     if (options.attach_wait) {
         ::raise(SIGSTOP);
     }
-    const Walls walls = put_up_walls(link, options);
+    const Walls walls = confine(link, options);
     const Manifest manifest = need(link, "manifest", kExitManifest, read_manifest(options.module));
     const daybook_plugin* plugin =
         need(link, "load", kExitLoad, load_module(options.module, manifest));

@@ -178,7 +178,6 @@ constexpr long kAllowed[] = {
     __NR_msync,
     // threads, signals to itself, time
     __NR_set_robust_list,
-    __NR_get_robust_list,
     __NR_rseq,
     __NR_membarrier,
     __NR_sched_yield,
