@@ -43,9 +43,9 @@ Result<> read_first_line(Os& os, int file, SessionLines& lines) {
     return {};
 }
 
-/// Counts the lines from lines.bytes up to the first that begins behind `until`.
-Result<> skip_lines(Os& os, int file, std::uint64_t until, SessionLines& lines) {
-    for (std::uint64_t at = lines.bytes; lines.bytes <= until;) {
+/// Puts lines.bytes at the first line that begins behind `until`. What lies before it is not read.
+Result<> find_line(Os& os, int file, std::uint64_t until, SessionLines& lines) {
+    for (std::uint64_t at = until;;) {
         auto chunk = os.read_at(file, at, kChunk);
         if (!chunk) {
             return chunk.error();
@@ -55,18 +55,21 @@ Result<> skip_lines(Os& os, int file, std::uint64_t until, SessionLines& lines) 
                 Errc::corrupt,
                 "its last line is longer than " + std::to_string(kMaxHeldSession) + " bytes");
         }
-        for (auto end = chunk->find('\n'); end != std::string::npos;
-             end = chunk->find('\n', end + 1)) {
+        if (const auto end = chunk->find('\n'); end != std::string::npos) {
             lines.bytes = at + end + 1;
-            ++lines.lines;
-            ++lines.skipped;
-            if (lines.bytes > until) {
-                return {};
-            }
+            return {};
         }
         at += chunk->size();
     }
-    return {};
+}
+
+/// How many lines a large file has, by the numbers that its lines carry.
+void count_by_seq(SessionLines& lines) {
+    if (lines.records.size() < 2) {
+        return;
+    }
+    lines.lines = std::max(lines.lines, lines.records.back().seq + lines.bad_lines);
+    lines.skipped = lines.records[1].seq - std::min<std::uint64_t>(lines.records[1].seq, 2);
 }
 
 /// What was read of a large file begins in the middle of a turn: that one is not kept, but when it
@@ -142,8 +145,8 @@ Result<SessionLines> read_session_file(Os& os, int folder, std::string_view file
         if (auto first = read_first_line(os, opened->get(), lines); !first) {
             return first.error();
         }
-        if (auto skipped = skip_lines(os, opened->get(), size - kMaxHeldSession, lines); !skipped) {
-            return skipped.error();
+        if (auto found = find_line(os, opened->get(), size - kMaxHeldSession, lines); !found) {
+            return found.error();
         }
     }
     auto text = os.read_at(opened->get(), lines.bytes, kMaxHeldSession + 1);
@@ -152,9 +155,8 @@ Result<SessionLines> read_session_file(Os& os, int folder, std::string_view file
     }
     take_lines(*text, lines);
     if (!is_whole) {
-        const std::size_t kept = lines.records.size();
         drop_cut_turn(lines.records);
-        lines.skipped += kept - lines.records.size();
+        count_by_seq(lines);
     }
     return lines;
 }

@@ -35,8 +35,8 @@ Result<std::vector<SessionName>> list_session_names(Os& os, int folder);
 struct SessionLines {
     std::vector<SessionRecord> records;  ///< good lines, oldest first
     std::size_t bad_lines = 0;           ///< whole lines that cannot be read
-    std::uint64_t lines = 0;             ///< whole lines, good and bad and skipped
-    std::uint64_t skipped = 0;           ///< lines behind the first that were not read
+    std::uint64_t lines = 0;             ///< whole lines, good and bad and skipped (by their seq)
+    std::uint64_t skipped = 0;           ///< lines behind the first that are left out
     std::uint64_t bytes = 0;             ///< up to the last newline
     std::string torn;                    ///< what stands behind the last newline
 };

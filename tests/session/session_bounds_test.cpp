@@ -5,11 +5,13 @@
 #include "host/session/session_store.hpp"
 #include "tests/catch.hpp"
 #include "tests/support/fake_clock.hpp"
+#include "tests/support/fault_os.hpp"
 #include "tests/support/must.hpp"
 #include "tests/support/temp_folder.hpp"
 
 using namespace daybook;
 using daybook::test::FakeClock;
+using daybook::test::FaultOs;
 using daybook::test::must;
 using daybook::test::TempFolder;
 
@@ -99,6 +101,42 @@ TEST_CASE("a session file over 256 MiB opens with its opening and its newest tur
     CHECK(must(store->read("2026-10-19-1")).back().text == "hello");
     store.reset();
     CHECK(home.open()->conversation().back().text == "hello");
+}
+
+TEST_CASE("a session of a million lines opens by reading its beginning and its end only",
+          "[session]") {
+    // 4 GiB of which nearly all is a hole, so that it takes no space.
+    Home home;
+    auto store = home.open();
+    must(store->open_session(must(DeskDate::parse("2026-10-19")), "before", Json::object()));
+    store.reset();
+    const auto path = home.folder / "sessions/main/2026-10-19-1.jsonl";
+    {
+        std::ofstream file(path, std::ios::app);
+        for (std::uint64_t seq = 2; seq < 2000; ++seq) {
+            SessionRecord record = line("t-1", seq == 2 ? "trigger" : "tool_result", "early");
+            record.seq = seq;
+            file << record.to_line() << "\n";
+        }
+    }
+    std::filesystem::resize_file(path, 4ULL << 30U);
+    {
+        std::ofstream file(path, std::ios::app);
+        file << "\n";
+        for (std::uint64_t seq = 999'999; seq <= 1'000'000; ++seq) {
+            SessionRecord record = line("t-9", seq % 2 == 1 ? "trigger" : "answer", "late");
+            record.seq = seq;
+            file << record.to_line() << "\n";
+        }
+    }
+    FaultOs counting(home.os);
+    store = must(SessionStore::open(counting, home.clock, home.dir.get(), "sessions/main"));
+    CHECK(counting.calls() < 200);  // a read is at most 1 MiB: the whole would be 4,096
+    REQUIRE(store->conversation().size() == 3);
+    CHECK(store->conversation().front().text == "before");
+    CHECK(store->state().next_turn == 10);
+    must(store->append({line("t-10", "trigger", "hello")}, true));
+    CHECK(store->conversation().back().seq == 1'000'001);
 }
 
 TEST_CASE("a conversation in memory drops its oldest turns, never its opening or newest turn",
