@@ -455,18 +455,6 @@ void check_desk(const DeskConfig& desk, Config& config, const TomlNode& table, P
 
 }  // namespace
 
-std::string_view name_of(Isolation isolation) noexcept {
-    switch (isolation) {
-        case Isolation::required:
-            return "required";
-        case Isolation::seccomp_only:
-            return "seccomp-only";
-        case Isolation::off:
-            return "off";
-    }
-    return "required";
-}
-
 Result<Config> Config::parse(std::string_view text, std::string_view source_name) {
     Problems problems(source_name);
     const auto root = parse_toml(text, source_name);

@@ -33,8 +33,8 @@ struct HostConfig {
     std::chrono::milliseconds call_timeout{30000};    ///< default deadline of a tool call
     std::chrono::milliseconds model_timeout{300000};  ///< default deadline of a model's turn
     std::chrono::milliseconds cancel_grace{2000};
-    std::chrono::seconds desk_idle{300};          ///< a desk that had nothing to do for it is closed
-    std::chrono::seconds runner_idle{60};         ///< an idle runner is stopped after it
+    std::chrono::seconds desk_idle{300};   ///< a desk that had nothing to do for it is closed
+    std::chrono::seconds runner_idle{60};  ///< an idle runner is stopped after it
     std::uint64_t scratch_max_bytes = 2UL << 30;  ///< of one plugin's scratch folder for one desk
     std::size_t queue_limit = 256;                ///< triggers waiting for one desk
     std::optional<std::string> replay_start;  ///< RFC 3339: the clock is replayed and starts there

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "host/format/config.hpp"
 #include "host/os/desk_path.hpp"
 
 namespace daybook {
@@ -116,6 +117,18 @@ std::optional<std::uint64_t> parse_size(std::string_view text) {
     constexpr std::array<std::pair<std::string_view, std::uint64_t>, 5> kUnits = {
         {{"", 1}, {"B", 1}, {"KiB", 1ULL << 10U}, {"MiB", 1ULL << 20U}, {"GiB", 1ULL << 30U}}};
     return in_units(text, kUnits, std::numeric_limits<std::int64_t>::max());
+}
+
+std::string_view name_of(Isolation isolation) noexcept {
+    switch (isolation) {
+        case Isolation::required:
+            return "required";
+        case Isolation::seccomp_only:
+            return "seccomp-only";
+        case Isolation::off:
+            return "off";
+    }
+    return "required";
 }
 
 }  // namespace daybook
