@@ -113,9 +113,6 @@ class Verifier {
             ++proof_.writes;
             writes_.push_back(std::move(*write));
         }
-        if (record.entry.by == "host" && record.entry.type == "forget") {
-            forgotten_ = writes_.size();
-        }
         turns_.take(record, place);
     }
 
@@ -138,15 +135,13 @@ class Verifier {
         if (!all) {
             return all.error();
         }
-        for (std::size_t i = 0; i < writes_.size(); ++i) {
-            check_write(writes_[i], *all, i < forgotten_);
+        for (const Write& write : writes_) {
+            check_write(write, *all);
         }
         return {};
     }
 
-    void check_write(const Write& write,
-                     const std::map<std::string, Checkpoint>& all,
-                     bool was_forgotten) {
+    void check_write(const Write& write, const std::map<std::string, Checkpoint>& all) {
         const auto known = all.find(write.checkpoint);
         if (known == all.end()) {
             proof_.find(write.place,
@@ -175,8 +170,6 @@ class Verifier {
         if (!former) {
             proof_.find(write.place,
                         of + "cannot give " + write.path + " back: " + former.error().message());
-        } else if (*former != write.before && was_forgotten) {
-            proof_.note(write.place, of + "holds other bytes since a text was forgotten");
         } else if (*former != write.before) {
             proof_.find(write.place, of + "does not hold what " + write.path + " was before");
         }
@@ -198,7 +191,6 @@ class Verifier {
     JournalProof proof_;
     JournalTurns turns_{proof_};
     std::vector<Write> writes_;
-    std::size_t forgotten_ = 0;  ///< writes before the owner last had a text forgotten
 };
 
 Json list_json(const std::vector<JournalFinding>& findings) {
