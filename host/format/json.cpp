@@ -59,17 +59,15 @@ class Builder {
 
     bool Null() { return put(Json()); }
     bool Bool(bool value) { return put(Json(value)); }
-    bool Int(int value) { return put(Json(value)); }
-    bool Uint(unsigned value) { return put(Json(std::int64_t{value})); }
-    bool Int64(std::int64_t value) { return put(Json(value)); }
-    bool Uint64(std::uint64_t value) {
-        return value <= INT64_MAX ? put(Json(static_cast<std::int64_t>(value)))
-                                  : put(Json(static_cast<double>(value)));
+    // Numbers come as text (kParseNumbersAsStringsFlag), so these are never called.
+    bool Int(int) { return stop("unexpected number"); }
+    bool Uint(unsigned) { return stop("unexpected number"); }
+    bool Int64(std::int64_t) { return stop("unexpected number"); }
+    bool Uint64(std::uint64_t) { return stop("unexpected number"); }
+    bool Double(double) { return stop("unexpected number"); }
+    bool RawNumber(const char* text, rapidjson::SizeType length, bool) {
+        return number({text, length});
     }
-    bool Double(double value) {
-        return std::isfinite(value) ? put(Json(value)) : stop("a number is too large");
-    }
-    bool RawNumber(const char*, rapidjson::SizeType, bool) { return stop("unexpected number"); }
     bool String(const char* text, rapidjson::SizeType length, bool) {
         return checked({text, length}) && put(Json(std::string(text, length)));
     }
@@ -97,6 +95,27 @@ class Builder {
     bool stop(std::string why) {
         problem = std::move(why);
         return false;
+    }
+    /// Not left to RapidJSON, whose exact reading makes a huge number of 0.0e120. The text has a
+    /// number's form already.
+    bool number(std::string_view text) {
+        const char* const end = text.data() + text.size();
+        if (text.find_first_of(".eE") == std::string_view::npos) {
+            std::int64_t whole = 0;
+            if (std::from_chars(text.data(), end, whole).ec == std::errc()) {
+                return put(Json(whole));
+            }
+        }
+        double value = 0;
+        if (std::from_chars(text.data(), end, value).ec != std::errc()) {
+            long double wide = 0;  // too near to zero becomes zero
+            const auto error = std::from_chars(text.data(), end, wide).ec;
+            if (error != std::errc() || std::fabs(wide) > 1) {
+                return stop("a number is too large");
+            }
+            value = 0;
+        }
+        return std::isfinite(value) ? put(Json(value)) : stop("a number is too large");
     }
     bool checked(std::string_view text) {
         if (text.size() > limits_.max_string_bytes) {
@@ -287,10 +306,9 @@ Result<Json> Json::parse(std::string_view text, const JsonLimits& limits) {
         Builder builder(limits);
         rapidjson::MemoryStream stream(text.data(), text.size());
         rapidjson::Reader reader;
-        // Iterative, so that depth costs no stack; full precision, so that a number reads back as
-        // it was written.
+        // Iterative, so that depth costs no stack; numbers as text, see Builder::number.
         constexpr unsigned kFlags =
-            rapidjson::kParseIterativeFlag | rapidjson::kParseFullPrecisionFlag;
+            rapidjson::kParseIterativeFlag | rapidjson::kParseNumbersAsStringsFlag;
         const rapidjson::ParseResult result = reader.Parse<kFlags>(stream, builder);
         if (result.IsError()) {
             return malformed(text,

@@ -56,6 +56,27 @@ TEST_CASE("numbers keep their kind: what fits 64 bits is an integer", "[format]"
     }
 }
 
+TEST_CASE("a number is the double nearest to what was written, whatever its form", "[format]") {
+    for (const auto& [text, value] : std::vector<std::pair<std::string, double>>{
+             {"0.0e120", 0},
+             {"-0.00e300", 0},
+             {"0e-400", 0},
+             {"1e-400", 0},
+             {"5e-324", 5e-324},
+             {"123456789012345678901234567890", 123456789012345678901234567890.0},
+             {"0.1", 0.1},
+             {"24350.50", 24350.5},
+             {"179769313486231570e291", 1.7976931348623157e308},
+             {"9007199254740993.0", 9007199254740992.0}}) {
+        INFO(text);
+        const auto parsed = Json::parse(text);
+        REQUIRE(parsed);
+        CHECK(parsed->as_number(1) == value);
+    }
+    CHECK(!Json::parse("1e309"));
+    CHECK(!Json::parse(std::string(400, '9')));
+}
+
 TEST_CASE("what two readers could read differently is refused", "[format]") {
     for (const std::string text : {R"({"a":1,"a":2})",
                                    R"({"a":1,"b":{"x":1,"y":2,"x":3}})",
