@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <filesystem>
 #include <grp.h>
 #include <stdexcept>
 #include <string>
@@ -31,8 +32,8 @@ Arguments parsed(int argc, char** argv) {
     if (argc < 3) {
         throw std::runtime_error("RUNNER and MODULE are needed");
     }
-    out.runner = argv[1];
-    out.module = argv[2];
+    out.runner = std::filesystem::absolute(argv[1]);  // it leaves this folder
+    out.module = std::filesystem::absolute(argv[2]);
     for (int i = 3; i < argc; ++i) {
         const std::string_view name = argv[i];
         if (name == "--list") {
@@ -73,6 +74,11 @@ void become(uid_t uid) {
 
 void run(const Arguments& arguments) {
     become(arguments.uid);
+    // As the host starts its runners: without walls an attempt runs programs, and what those do to
+    // the folder they are in (git locks its index) must not reach the caller's.
+    if (::chdir("/") != 0) {
+        throw std::runtime_error("enter the root folder");
+    }
     const EscapeWorld world(arguments.runner, arguments.module);
     HostBait bait(world);
     Trials trials(world, bait, arguments.settings);
