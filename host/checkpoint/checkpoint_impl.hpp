@@ -26,6 +26,7 @@ namespace daybook {
 
 inline constexpr std::string_view kFormatFile = ".daybook/format";
 inline constexpr std::string_view kFormatText = "1\n";
+inline constexpr std::string_view kLedgerFile = ".daybook/ledger.jsonl";
 inline constexpr std::string_view kConflictFolder = ".daybook/conflicts/";
 
 struct CheckpointStore::Impl {
@@ -94,7 +95,9 @@ struct CheckpointStore::Impl {
     // checkpoint_store.cpp
     /// Commits the changes on top of the head; durable when it returns. On an error the tree in
     /// memory is as before.
-    Result<GitId> commit(CommitRecord record, const std::vector<Change>& changes);
+    Result<GitId> commit(CommitRecord record, std::vector<Change> changes);
+    /// restoring.cpp. The ledger's mirror, when the tree does not hold it yet.
+    Result<> add_ledger(std::vector<Change>& changes);
     Result<Checkpoint> commit_checkpoint(CommitRecord record, const std::vector<Change>& changes);
     Result<Checkpoint> take(std::string_view kind,
                             const DeskPath& path,
@@ -144,6 +147,7 @@ struct CheckpointStore::Impl {
     std::unique_ptr<Materialiser> materialiser;  ///< nullptr: commits go to the repository itself
     FolderTree tree;
     Attributes attributes;         ///< as the tree holds them
+    std::string ledger;            ///< its text; "" = there is none, or it is not known
     Attributes wanted_attributes;  ///< as a commit that is being made will hold them
     FileScan scan;
     std::uint64_t next_number = 1;

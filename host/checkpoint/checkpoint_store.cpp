@@ -41,11 +41,13 @@ void CheckpointStore::Impl::set_head(const GitId& id) {
     head_ = id;
 }
 
-Result<GitId> CheckpointStore::Impl::commit(CommitRecord record,
-                                            const std::vector<Change>& changes) {
+Result<GitId> CheckpointStore::Impl::commit(CommitRecord record, std::vector<Change> changes) {
     if (const auto failure = repository->failure()) {
         return Error(Errc::io,
                      "checkpoints are closed until the next start, a sync failed: " + *failure);
+    }
+    if (auto added = add_ledger(changes); !added) {
+        return added.error();
     }
     std::vector<Change> undo;
     for (const auto& [path, file] : changes) {

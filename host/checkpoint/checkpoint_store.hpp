@@ -64,7 +64,7 @@ struct Checkpoint {
 };
 
 struct FileChange {
-    DeskPath path;
+    std::string path;  ///< raw bytes
     char kind = 'M';   ///< A added, M modified, D deleted
     std::string diff;  ///< unified diff, or "binary"
 };
@@ -149,7 +149,12 @@ class CheckpointStore {
     void not_written(const Checkpoint& checkpoint);
     /// The checkpoint before everything is put back as another one holds it: the owner's edits
     /// first, then one of kind "restore". Errors: no_checkpoint.
-    Result<Checkpoint> begin_restore(const CheckpointReason& why);
+    /// `file` is the one that is put back (raw path), or "".
+    Result<Checkpoint> begin_restore(const CheckpointReason& why, const std::string& file);
+    /// The ledger's text is part of every commit from the next one on. Thread: [desk].
+    void set_ledger(std::string_view text);
+    /// The ledger as that checkpoint holds it; "" when it holds none. Errors: not_found, corrupt.
+    [[nodiscard]] Result<std::string> ledger(const Checkpoint& checkpoint) const;
     /// Commits what that restore left: these files (nullopt = gone; raw paths) and attributes.
     /// Durable when it returns. Errors: no_checkpoint.
     Result<> finish_restore(const Checkpoint& before,
@@ -192,8 +197,7 @@ class CheckpointStore {
     /// A view of the objects, for reading many. Errors: io.
     [[nodiscard]] Result<std::unique_ptr<GitObjects>> open_objects() const;
     /// From the checkpoint to what its write left, or to the files on disk now when `against_now`.
-    /// For a checkpoint of the owner's own edits: what they changed. Files whose names are no
-    /// DeskPath are left out.
+    /// For a checkpoint of the owner's own edits: what they changed. Without `.daybook/`.
     [[nodiscard]] Result<std::vector<FileChange>> diff(const Checkpoint& checkpoint,
                                                        bool against_now) const;
     /// Head state of the file as last committed (sha256, "" = absent).

@@ -128,8 +128,7 @@ Result<std::vector<FileChange>> compare(const GitObjects& objects,
     }
     std::vector<FileChange> changes;
     for (const auto& [path, kind] : kinds) {
-        auto name = DeskPath::parse(path);
-        if (!name || !name->is_own()) {
+        if (path.starts_with(".daybook/")) {
             continue;
         }
         auto before = content_of(objects, from, path);
@@ -137,11 +136,11 @@ Result<std::vector<FileChange>> compare(const GitObjects& objects,
         if (!before || !after) {
             return before ? after.error() : before.error();
         }
-        auto diff = unified_diff(path, *before, *after);
+        auto diff = unified_diff(quote_path(path), *before, *after);
         if (!diff) {
             return diff.error();
         }
-        changes.push_back({std::move(*name), kind, std::move(*diff)});
+        changes.push_back({path, kind, std::move(*diff)});
     }
     return changes;
 }

@@ -1,5 +1,6 @@
 #include "host/checkpoint/restore_intent.hpp"
 
+#include "host/checkpoint/commit_record.hpp"
 #include "host/checkpoint/git_objects.hpp"
 #include "host/format/json.hpp"
 
@@ -29,6 +30,7 @@ Result<std::optional<RestoreIntent>> read_restore_intent(Os& os, int dir, std::s
         intent.checkpoint_commit = (*json)["checkpoint_commit"].as_string();
         intent.from = (*json)["from"].as_string();
         intent.from_commit = (*json)["from_commit"].as_string();
+        intent.file = unquote_path((*json)["file"].as_string()).value_or("");
         intent.turn = (*json)["turn"].as_string();
         intent.session = (*json)["session"].as_string();
     }
@@ -50,6 +52,7 @@ Result<> write_restore_intent(Os& os,
                           .set("checkpoint_commit", intent.checkpoint_commit)
                           .set("from", intent.from)
                           .set("from_commit", intent.from_commit)
+                          .set("file", intent.file.empty() ? "" : quote_path(intent.file))
                           .set("turn", intent.turn)
                           .set("session", intent.session);
     return write_file_durably(os, dir, place_of(folder), json.dump() + "\n");

@@ -21,6 +21,7 @@ struct RestoreIntent {
     std::string checkpoint_commit;  ///< 40 hexadecimal digits
     std::string from;               ///< "c-12": holds what is wanted
     std::string from_commit;
+    std::string file;     ///< raw path of the one file that is put back; "" = everything
     std::string turn;     ///< that ran meanwhile, or ""
     std::string session;  ///< for the journal's line
 };

@@ -15,7 +15,8 @@ Error no_checkpoint(const Error& cause, std::string_view what) {
 
 }  // namespace
 
-Result<Checkpoint> CheckpointStore::begin_restore(const CheckpointReason& why) {
+Result<Checkpoint> CheckpointStore::begin_restore(const CheckpointReason& why,
+                                                  const std::string& file) {
     const std::string doing = "checkpoint before restoring " + why.restores;
     if (auto edits = impl_->record_edits(); !edits) {
         return no_checkpoint(edits.error(), doing);
@@ -23,6 +24,7 @@ Result<Checkpoint> CheckpointStore::begin_restore(const CheckpointReason& why) {
     CommitRecord record;
     record.subject = why.reason;
     record.kind = "restore";
+    record.file = file;
     record.why = why;
     auto made = impl_->commit_checkpoint(std::move(record), {});
     return made ? made : no_checkpoint(made.error(), doing);
@@ -56,6 +58,44 @@ Result<> CheckpointStore::finish_restore(
         return no_checkpoint(made.error(), "commit what was restored");
     }
     return {};
+}
+
+void CheckpointStore::set_ledger(std::string_view text) {
+    impl_->ledger = std::string(text);
+}
+
+Result<> CheckpointStore::Impl::add_ledger(std::vector<Change>& changes) {
+    const std::string path(kLedgerFile);
+    if (ledger.empty()) {
+        return {};
+    }
+    const TreeFile file{kModeFile, GitObjects::id_of(GitType::blob, ledger)};
+    if (tree.find(path) == file) {
+        return {};
+    }
+    auto written = repository->objects().write(GitType::blob, ledger);
+    if (!written) {
+        return written.error().during("mirror the ledger");
+    }
+    changes.emplace_back(path, file);
+    return {};
+}
+
+Result<std::string> CheckpointStore::ledger(const Checkpoint& checkpoint) const {
+    const std::string doing = "read the ledger of checkpoint " + checkpoint.id;
+    const auto id = GitId::from_hex(checkpoint.commit);
+    auto objects = impl_->repository->open_reader();
+    auto bytes = !objects ? Result<std::string>(objects.error())
+                 : id     ? (*objects)->read(*id, GitType::commit)
+                          : Result<std::string>(Error(Errc::invalid, "malformed commit id"));
+    auto record = bytes ? CommitRecord::parse(*bytes) : Result<CommitRecord>(bytes.error());
+    auto folders =
+        record ? FolderTree::load(**objects, record->tree) : Result<FolderTree>(record.error());
+    if (!folders) {
+        return folders.error().during(doing);
+    }
+    const auto file = folders->find(kLedgerFile);
+    return file ? (*objects)->read(file->id, GitType::blob) : Result<std::string>(std::string());
 }
 
 Result<std::optional<CheckpointStore::Impl::Change>> CheckpointStore::Impl::attributes_change(

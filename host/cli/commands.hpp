@@ -36,10 +36,15 @@ int show_notes(const Options& options, Output& output);
 int list_checkpoints(const Options& options, Output& output);
 int show_checkpoint(const Options& options, Output& output);
 int diff_checkpoint(const Options& options, Output& output);
-int restore_checkpoint(const Options& options, Output& output);
 int take_checkpoint(const Options& options, Output& output);
 int show_journal(const Options& options, Output& output);
 int tail_journal(const Options& options, Output& output);
+// commands_restore.cpp
+int restore_checkpoint(const Options& options, Output& output);
+int undo_restore(const Options& options, Output& output);
+int list_trash(const Options& options, Output& output);
+int empty_trash(const Options& options, Output& output);
+int edit_file(const Options& options, Output& output);
 // commands_plugin.cpp
 int list_plugins(const Options& options, Output& output);
 int show_plugin(const Options& options, Output& output);

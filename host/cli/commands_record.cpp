@@ -172,29 +172,6 @@ int diff_checkpoint(const Options& options, Output& output) {
         });
 }
 
-int restore_checkpoint(const Options& options, Output& output) {
-    return ask_and_print(
-        options,
-        output,
-        2,
-        "checkpoint.restore",
-        [](const std::vector<std::string>& rest, Json& args) {
-            take_id(rest, args);
-            args.set("file", rest[1]);
-        },
-        [&](const Json& result) {
-            const std::string& before = result["checkpoint"].as_string();
-            const std::string& path = result["path"].as_string();
-            output.line("restored " + path + "; the state before is " + before);
-            const std::string desk = !options.desk.empty()       ? options.desk + " "
-                                     : options.words.size() == 3 ? options.words.front() + " "
-                                                                 : std::string();
-            output.line(
-                "undo with: " +
-                same_host(options, "checkpoint restore " + desk + before + " " + shell_word(path)));
-        });
-}
-
 int take_checkpoint(const Options& options, Output& output) {
     return ask_and_print(
         options,

@@ -36,6 +36,7 @@ const std::map<std::string, std::string_view, std::less<>> kNouns = {
     {"session", "conversations, one a trading day"},
     {"memory", "Memory.md and the day's notes"},
     {"checkpoint", "snapshots before every write"},
+    {"checkpoint trash", "what restores took away"},
     {"journal", "the append-only record"},
     {"tool", "what a desk can do"},
     {"plugin", "tools, models and skills"},
@@ -84,6 +85,13 @@ void add_options_of(std::string_view path, CLI::App& leaf, Options& options) {
         leaf.add_option("--types", options.types, "only these types")
             ->delimiter(',')
             ->option_text("T,…");
+    }
+    if (is({"checkpoint restore"})) {
+        leaf.add_option("--file", options.file, "only this file")->option_text("FILE");
+        leaf.add_flag("--yes,-y", options.yes, "do not ask");
+    }
+    if (is({"checkpoint restore", "checkpoint undo"})) {
+        leaf.add_flag("--dry-run", options.dry_run, "show what would change, change nothing");
     }
     if (is({"checkpoint diff"})) {
         leaf.add_flag("--now", options.now, "against the files as they are now");
@@ -164,21 +172,21 @@ void add_commands(CLI::App& app, Options& options, std::size_t behind) {
     std::map<std::string, CLI::App*, std::less<>> nouns;
     for (const Command& command : commands()) {
         const std::string path(command.path);
-        const auto space = path.find(' ');
         CLI::App* parent = &app;
-        if (space != std::string::npos) {
+        std::size_t begin = 0;
+        for (auto space = path.find(' '); space != std::string::npos;
+             begin = space + 1, space = path.find(' ', begin)) {
             CLI::App*& noun = nouns[path.substr(0, space)];
             if (noun == nullptr) {
                 const auto about = kNouns.find(path.substr(0, space));
-                noun = app.add_subcommand(
-                    path.substr(0, space),
+                noun = parent->add_subcommand(
+                    path.substr(begin, space - begin),
                     about == kNouns.end() ? std::string() : std::string(about->second));
                 noun->require_subcommand(1)->fallthrough();
             }
             parent = noun;
         }
-        CLI::App* leaf = parent->add_subcommand(
-            space == std::string::npos ? path : path.substr(space + 1), std::string(command.help));
+        CLI::App* leaf = parent->add_subcommand(path.substr(begin), std::string(command.help));
         leaf->fallthrough();
         if (command.most > 0) {
             const std::size_t least = command.least - std::min(command.least, behind);

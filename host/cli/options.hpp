@@ -28,7 +28,7 @@ struct Options {
     std::int64_t limit = 0;  ///< 0 = the command's own
     std::string before;
     bool wait = false, no_stream = false, now = false, follow = false, schemas = false,
-         keep = false, keys = false, dry_run = false;
+         keep = false, keys = false, dry_run = false, yes = false;
 };
 
 /// What the reader of the command line decided: options to run, or an exit code (help was shown, or

@@ -1,4 +1,4 @@
-// WriteGate: reading, listing, and putting one file back.
+// WriteGate: reading, listing, and the owner's edits.
 #include <algorithm>
 
 #include "host/checkpoint/file_scan.hpp"
@@ -115,80 +115,17 @@ Result<> WriteGate::list_below(const std::string& folder, int depth, std::vector
     return {};
 }
 
-Result<WriteReceipt> WriteGate::restore_file(const Checkpoint& from,
-                                             const DeskPath& path,
-                                             const WriteContext& context) {
-    const std::string doing = "restore " + path.str() + " from " + from.id;
-    if (auto open = check_open(path); !open) {
-        return open.error().during(doing);
-    }
-    auto then = checkpoints_.read(from, path);
-    if (!then) {
-        return then.error();
-    }
-    auto current = read_target(os_, desk_dir_, path.str(), "restore");
-    if (!current) {
-        return current.error();
-    }
-    Planned planned;
-    if (*current) {
-        planned.before = std::move((*current)->content);
-    }
-    planned.base_sha256 = planned.before ? sha256_hex(*planned.before) : "";
-    planned.content = then->value_or("");
-    planned.sha256 = *then ? sha256_hex(**then) : "";
-    if (planned.base_sha256 == planned.sha256) {
-        WriteReceipt same;
-        same.path = path.str();
-        same.sha256 = planned.sha256;
-        same.bytes_before = same.bytes = planned.content.size();
-        return same;
-    }
-    // No content rules: these are bytes that the owner had, and the checkpoint holds them anyway.
-    if (auto settled = settle_leftover(path, false); !settled) {
-        return settled.error().during(doing);
-    }
-    CheckpointReason why{doing, context.call, context.tool, context.turn, "", from.id};
-    const auto content = *then ? std::optional<std::string_view>(**then) : std::nullopt;
-    auto checkpoint =
-        checkpoints_.take_for_restore(path, planned.base_sha256, planned.sha256, why, content);
-    if (!checkpoint) {
-        return checkpoint.error();
-    }
-    if (auto done = put(path, planned.base_sha256, *then, checkpoint->id); !done) {
-        checkpoints_.not_written(*checkpoint);
-        if (auto edits = checkpoints_.record_owner_edits(); !edits) {
-            return done.error().during(doing + "; the version on disk is not kept, " +
-                                       edits.error().message());
-        }
-        return done.error().during(doing);
-    }
-    JournalEntry entry;
-    entry.type = "restore";
-    entry.session = context.session;
-    entry.turn = context.turn;
-    entry.key = write_key(*checkpoint);
-    entry.data.set("from", from.id);
-    entry.data.set("commit", from.commit);
-    entry.data.set("checkpoint", checkpoint->id);
-    entry.data.set("files", Json::array({Json(path.str())}));
-    entry.data.set("path", path.str());
-    entry.data.set("bytes_before", planned.before.value_or("").size());
-    entry.data.set("bytes", planned.content.size());
-    entry.data.set("sha256_before", planned.base_sha256);
-    entry.data.set("sha256", planned.sha256);
-    entry.data.set("reason", doing);
-    return finish(path, *checkpoint, planned, *then, std::move(entry));
-}
-
-Result<> WriteGate::note_owner_edits(const WriteContext& context) {
+Result<std::string> WriteGate::note_owner_edits(const WriteContext& context) {
     last_restore_.clear();
+    if (auto looked = look_at_trash(true); !looked) {
+        return looked.error();
+    }
     auto edits = checkpoints_.record_owner_edits();
     if (!edits) {
         return edits.error();
     }
     if (!*edits) {
-        return {};
+        return std::string();
     }
     JournalEntry entry;
     entry.type = "checkpoint";
@@ -196,7 +133,7 @@ Result<> WriteGate::note_owner_edits(const WriteContext& context) {
     entry.turn = context.turn;
     entry.data.set("checkpoint", (*edits)->id).set("reason", (*edits)->why.reason);
     auto written = journal_.append(std::move(entry));
-    return written ? Result<>() : Result<>(written.error());
+    return written ? Result<std::string>((*edits)->id) : Result<std::string>(written.error());
 }
 
 Result<std::optional<std::string>> WriteGate::read_current(const DeskPath& path,

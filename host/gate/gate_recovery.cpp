@@ -35,6 +35,9 @@ Result<> WriteGate::recover() {
     if (auto done = checkpoints_.finish_recovery(); !done) {
         return done;
     }
+    if (ledger_ != nullptr) {
+        checkpoints_.set_ledger(ledger_->text());
+    }
     if (auto done = recover_restore(); !done) {
         return done.error().during("carry on a restore");
     }

@@ -31,6 +31,19 @@ std::string word_of(char kind) {
     return kind == 'A' ? "added" : kind == 'D' ? "deleted" : "modified";
 }
 
+/// Of one file that was put back.
+Attributes attributes_with(const StoredTree& before, const std::vector<RestoreStep>& done) {
+    Attributes left = before.attributes;
+    for (const RestoreStep& step : done) {
+        if (step.after) {
+            left.note_file(step.path, step.after->file, step.after->permissions);
+        } else {
+            left.forget_file(step.path);
+        }
+    }
+    return left;
+}
+
 /// What the tree is when these steps were not done: their attributes stay as they were.
 Attributes attributes_left(const StoredTree& before,
                            const StoredTree& then,
@@ -73,8 +86,18 @@ Json RestoreReport::to_json() const {
         .set("journal", journal);
 }
 
-Result<RestoreReport> WriteGate::restore_all(const Checkpoint& from, const WriteContext& context) {
-    const std::string doing = "restore " + from.id;
+std::vector<RestoreStep> WriteGate::steps_of(const StoredTree& now,
+                                             const StoredTree& then,
+                                             const std::string& file) {
+    auto steps = plan_restore(now, then);
+    return file.empty() ? steps : only_of(std::move(steps), file);
+}
+
+Result<RestoreReport> WriteGate::restore(const Checkpoint& from,
+                                         const std::string& file,
+                                         const WriteContext& context) {
+    const std::string doing =
+        "restore " + (file.empty() ? "" : quote_path(file) + " from ") + from.id;
     if (!places_) {
         return Error(Errc::unsupported, doing + ": this desk has no place for a trash");
     }
@@ -90,16 +113,21 @@ Result<RestoreReport> WriteGate::restore_all(const Checkpoint& from, const Write
     }
     RestoreReport nothing;
     nothing.from = from.id;
-    if (plan_restore(checkpoints_.head_tree(), *then).empty()) {
+    if (steps_of(checkpoints_.head_tree(), *then, file).empty()) {
         return nothing;
     }
     CheckpointReason why{doing, context.call, context.tool, context.turn, "", from.id};
-    auto checkpoint = checkpoints_.begin_restore(why);
+    auto checkpoint = checkpoints_.begin_restore(why, file);
     if (!checkpoint) {
         return checkpoint.error();
     }
-    RestoreIntent intent{
-        checkpoint->id, checkpoint->commit, from.id, from.commit, context.turn, context.session};
+    RestoreIntent intent{checkpoint->id,
+                         checkpoint->commit,
+                         from.id,
+                         from.commit,
+                         file,
+                         context.turn,
+                         context.session};
     return carry_out(*checkpoint, from, intent, true);
 }
 
@@ -107,7 +135,7 @@ Result<RestoreReport> WriteGate::carry_out(const Checkpoint& checkpoint,
                                            const Checkpoint& from,
                                            const RestoreIntent& intent,
                                            bool is_new) {
-    const std::string doing = "restore " + from.id;
+    const std::string& doing = checkpoint.why.reason;
     auto now = checkpoints_.tree(checkpoint);
     auto then = now ? checkpoints_.tree(from) : Result<StoredTree>(now.error());
     auto objects =
@@ -115,7 +143,7 @@ Result<RestoreReport> WriteGate::carry_out(const Checkpoint& checkpoint,
     if (!objects) {
         return objects.error().during(doing);
     }
-    const std::vector<RestoreStep> steps = plan_restore(*now, *then);
+    const std::vector<RestoreStep> steps = steps_of(*now, *then, intent.file);
     TreeRestore work(os_, *places_, **objects, *trash_, checkpoint.id);
     if (is_new) {
         if (auto staged = work.stage(steps); !staged) {
@@ -128,7 +156,16 @@ Result<RestoreReport> WriteGate::carry_out(const Checkpoint& checkpoint,
         }
     }
     auto outcome = work.apply(steps);
-    auto report = outcome ? settle_restore(checkpoint, *now, *then, *outcome)
+    if (outcome) {
+        if (auto noted = note_in_ledger(checkpoint, from, intent); !noted) {
+            outcome = noted.error();
+        }
+    }
+    auto report = outcome ? settle_restore(checkpoint,
+                                           *outcome,
+                                           intent.file.empty()
+                                               ? attributes_left(*now, *then, outcome->skipped)
+                                               : attributes_with(*now, outcome->done))
                           : Result<RestoreReport>(outcome.error());
     if (report) {
         report->from = from.id;
@@ -151,9 +188,8 @@ Result<RestoreReport> WriteGate::carry_out(const Checkpoint& checkpoint,
 }
 
 Result<RestoreReport> WriteGate::settle_restore(const Checkpoint& checkpoint,
-                                                const StoredTree& now,
-                                                const StoredTree& then,
-                                                const TreeRestore::Outcome& outcome) {
+                                                const TreeRestore::Outcome& outcome,
+                                                const Attributes& attributes) {
     std::map<std::string, std::optional<TreeFile>> files;
     RestoreReport report;
     for (const RestoreStep& step : outcome.done) {
@@ -172,8 +208,7 @@ Result<RestoreReport> WriteGate::settle_restore(const Checkpoint& checkpoint,
     }
     const auto recorded = checkpoints_.find(checkpoint.id);
     if (recorded && recorded->written_commit.empty()) {
-        auto committed = checkpoints_.finish_restore(
-            checkpoint, files, attributes_left(now, then, outcome.skipped));
+        auto committed = checkpoints_.finish_restore(checkpoint, files, attributes);
         if (!committed) {
             return committed.error();
         }
@@ -186,6 +221,34 @@ Result<RestoreReport> WriteGate::settle_restore(const Checkpoint& checkpoint,
     }
     report.untouched = checkpoint.skipped;
     return report;
+}
+
+/// Only what touches the memory stands in the ledger.
+Result<> WriteGate::note_in_ledger(const Checkpoint& checkpoint,
+                                   const Checkpoint& from,
+                                   const RestoreIntent& intent) {
+    if (ledger_ == nullptr || (!intent.file.empty() && intent.file != "Memory.md")) {
+        return {};
+    }
+    LedgerRecord record;
+    record.type = "restore";
+    record.key = write_key(checkpoint);
+    record.data.set("checkpoint", checkpoint.id).set("from", from.id);
+    if (!intent.file.empty()) {
+        record.data.set("file", intent.file);
+    } else {
+        auto then = checkpoints_.ledger(from);
+        if (!then) {
+            return then.error();
+        }
+        record.data.set("head", static_cast<std::int64_t>(ledger_head_in(*then)));
+    }
+    auto seq = ledger_->append(std::move(record));
+    if (!seq) {
+        return seq.error();
+    }
+    checkpoints_.set_ledger(ledger_->text());
+    return {};
 }
 
 Result<> WriteGate::journal_restore(const Checkpoint& checkpoint,
@@ -212,7 +275,7 @@ Result<> WriteGate::journal_restore(const Checkpoint& checkpoint,
         .set("count", report.files.size())
         .set("files", std::move(names))
         .set("skipped", std::move(skipped))
-        .set("reason", "restore " + from.id);
+        .set("reason", checkpoint.why.reason);
     auto written = journal_.append(std::move(entry));
     if (written) {
         report.journal = written->id;
@@ -245,7 +308,9 @@ Result<> WriteGate::recover_restore() {
                    : Result<>(objects.error());
 }
 
-Result<RestoreReport> preview_restore(const CheckpointStore& checkpoints, const Checkpoint& from) {
+Result<RestoreReport> preview_restore(const CheckpointStore& checkpoints,
+                                      const Checkpoint& from,
+                                      const std::string& file) {
     std::map<std::string, std::string> contents;
     auto now = checkpoints.tree_on_disk(&contents);
     auto then = now ? checkpoints.tree(from) : Result<StoredTree>(now.error());
@@ -258,7 +323,7 @@ Result<RestoreReport> preview_restore(const CheckpointStore& checkpoints, const 
     report.from = from.id;
     report.untouched = now->skipped;
     for (const RestoreStep& step : plan_restore(*now, *then)) {
-        if (!step.before && !step.after) {
+        if ((!step.before && !step.after) || (!file.empty() && step.path != file)) {
             continue;
         }
         auto after = step.after ? (*objects)->read(step.after->file.id, GitType::blob)

@@ -60,8 +60,8 @@ Result<> WriteGate::tend_trash(std::chrono::seconds age) {
     return {};
 }
 
-bool WriteGate::trash_is_due() const {
-    return trash_ && trash_->is_due(SystemClock().now());
+bool WriteGate::trash_waits() const {
+    return trash_ && trash_->waits();
 }
 
 Result<Trash::Emptied> WriteGate::empty_trash() {

@@ -36,6 +36,16 @@ unsigned permissions_of(const StoredTree& tree, const std::string& folder) {
 
 }  // namespace
 
+std::vector<RestoreStep> only_of(std::vector<RestoreStep> steps, const std::string& path) {
+    std::erase_if(steps, [&](const RestoreStep& step) {
+        const bool is_above =
+            step.kind == RestoreStep::Kind::make_folder && path.starts_with(step.path + "/");
+        const bool is_it = step.path == path && (step.before || step.after);
+        return !is_above && !is_it;
+    });
+    return steps;
+}
+
 std::vector<RestoreStep> plan_restore(const StoredTree& now, const StoredTree& then) {
     using Kind = RestoreStep::Kind;
     std::vector<RestoreStep> steps;

@@ -22,4 +22,8 @@ struct RestoreStep {
 /// deepest up, then folders are made, then files put.
 [[nodiscard]] std::vector<RestoreStep> plan_restore(const StoredTree& now, const StoredTree& then);
 
+/// Of those the steps that concern one path: its own, and the folders above it that are made.
+[[nodiscard]] std::vector<RestoreStep> only_of(std::vector<RestoreStep> steps,
+                                               const std::string& path);
+
 }  // namespace daybook

@@ -34,7 +34,10 @@ struct RestoreReport {
 class CheckpointStore;
 struct Checkpoint;
 
-/// What WriteGate::restore_all would do now. Reads only. Thread: [any]. Errors: corrupt, io, busy.
-Result<RestoreReport> preview_restore(const CheckpointStore& checkpoints, const Checkpoint& from);
+/// What WriteGate::restore would do now, with everything or with one file (raw path). Reads only.
+/// Thread: [any]. Errors: corrupt, io, busy.
+Result<RestoreReport> preview_restore(const CheckpointStore& checkpoints,
+                                      const Checkpoint& from,
+                                      const std::string& file = "");
 
 }  // namespace daybook

@@ -5,7 +5,7 @@
 #include <map>
 #include <utility>
 
-#include "host/format/json.hpp"
+#include "host/checkpoint/commit_record.hpp"
 #include "host/format/sha256.hpp"
 #include "host/os/desk_path.hpp"
 #include "host/os/file_lease.hpp"
@@ -179,9 +179,7 @@ Result<TrashEntry> Trash::take_in(std::string_view from, TrashEntry what) {
     // Without its line the file is known by its hash alone: that is no reason to fail.
     const Result<> ignored = append_index(what);
     if (what.kind == TrashEntry::Kind::replaced) {
-        Kept kept{what, name};
-        kept.came = SystemClock().now().time_since_epoch().count();
-        replaced_.push_back(std::move(kept));
+        replaced_.push_back(Kept{what, name});
     }
     return what;
 }
@@ -286,14 +284,6 @@ Result<std::vector<Trash::Late>> Trash::settle(std::chrono::seconds age) {
     return found;
 }
 
-bool Trash::is_due(Timestamp now) const {
-    const std::int64_t oldest =
-        now.time_since_epoch().count() - std::chrono::nanoseconds(kKept).count();
-    return replaced_.size() > kMostReplaced ||
-           (!replaced_.empty() &&
-            std::max(replaced_.front().came, replaced_.front().changed) <= oldest);
-}
-
 Result<> Trash::rewrite_index() {
     auto entries = read_folder();
     if (!entries) {
@@ -341,6 +331,25 @@ Result<Trash::Emptied> Trash::empty() {
         }
     }
     return emptied;
+}
+
+Json trash_json(const std::vector<TrashEntry>& entries) {
+    Json files = Json::array();
+    std::uint64_t bytes = 0;
+    for (const TrashEntry& entry : entries) {
+        bytes += entry.bytes;
+        files.push(
+            Json::object()
+                .set("path", entry.path.empty() ? "" : quote_path(entry.path))
+                .set("kind", entry.kind == TrashEntry::Kind::replaced ? "replaced" : "removed")
+                .set("checkpoint", entry.checkpoint)
+                .set("at", to_rfc3339(entry.at))
+                .set("bytes", static_cast<std::int64_t>(entry.bytes))
+                .set("sha256", entry.sha256));
+    }
+    return Json::object()
+        .set("files", std::move(files))
+        .set("bytes", static_cast<std::int64_t>(bytes));
 }
 
 }  // namespace daybook

@@ -18,6 +18,7 @@
 
 #include <daybook/result.hpp>
 
+#include "host/format/json.hpp"
 #include "host/os/clock.hpp"
 #include "host/os/os.hpp"
 
@@ -69,9 +70,8 @@ class Trash {
     /// The same of all; those that are older than `age`, unchanged and open for writing nowhere
     /// are removed. Errors: io.
     Result<std::vector<Late>> settle(std::chrono::seconds age);
-    /// Whether settle(kKept) would have something to remove. `now` is the machine's time, as the
-    /// files' times are, also where the desk's clock is replayed.
-    [[nodiscard]] bool is_due(Timestamp now) const;
+    /// Whether there are replaced files to look at again.
+    [[nodiscard]] bool waits() const noexcept { return !replaced_.empty(); }
 
     /// Newest first. Thread: [any], on an object of one's own.
     Result<std::vector<TrashEntry>> list();
@@ -88,7 +88,6 @@ class Trash {
         std::string name;
         std::int64_t changed = 0;  ///< change time when it was last looked at, nanoseconds
         std::int64_t size = -1;
-        std::int64_t came = 0;  ///< nanoseconds since 1970; 0 = before this start
     };
     [[nodiscard]] std::string place_of(std::string_view name) const;
     Result<std::vector<Kept>> read_folder();
@@ -105,5 +104,8 @@ class Trash {
     std::deque<Kept> replaced_;
     std::size_t index_lines_ = 0;
 };
+
+/// {"files":[{"path","kind","checkpoint","at","bytes","sha256"}],"bytes":...}; odd names quoted.
+[[nodiscard]] Json trash_json(const std::vector<TrashEntry>& entries);
 
 }  // namespace daybook

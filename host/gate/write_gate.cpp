@@ -92,7 +92,8 @@ WriteGate::WriteGate(Os& os,
                      std::string desk,
                      CheckpointStore& checkpoints,
                      Journal& journal,
-                     std::optional<DeskPlaces> places)
+                     std::optional<DeskPlaces> places,
+                     Ledger* ledger)
     : os_(os),
       clock_(clock),
       desk_dir_(desk_dir),
@@ -100,6 +101,7 @@ WriteGate::WriteGate(Os& os,
       checkpoints_(checkpoints),
       journal_(journal),
       places_(std::move(places)),
+      ledger_(ledger),
       trash_(places_ ? std::make_unique<Trash>(os, clock, *places_) : nullptr),
       swap_(os, desk_dir, trash_.get(), places_ ? places_->desk : "") {}
 
@@ -290,49 +292,6 @@ Error WriteGate::refuse(const WriteContext& context,
             refusal.error.message() + " (not journalled: " + written.error().message() + ")");
     }
     return refusal.error;
-}
-
-Error WriteGate::keep_both(const WriteContext& context,
-                           const WriteRequest& request,
-                           std::string_view refused_content,
-                           const Error& conflict) {
-    CheckpointReason why;
-    why.reason = "conflict: " + request.path.str() + ": " + clean_reason(request.reason);
-    why.call = context.call;
-    why.tool = context.tool;
-    why.turn = context.turn;
-    auto edits = checkpoints_.record_owner_edits();
-    if (!edits) {
-        return Error(Errc::conflict,
-                     conflict.message() +
-                         "; the two versions could not be kept: " + edits.error().message());
-    }
-    std::string owners = *edits ? (*edits)->id : "";
-    if (owners.empty()) {  // recorded earlier: the newest checkpoint holds it
-        const auto newest = checkpoints_.list(1);
-        owners = newest && !newest->empty() ? newest->front().id : "the newest checkpoint";
-    }
-    auto kept = checkpoints_.keep_conflict(request.path, refused_content, why);
-    if (!kept) {
-        return Error(
-            Errc::conflict,
-            conflict.message() + "; the refused text could not be kept: " + kept.error().message());
-    }
-    return Error(Errc::conflict,
-                 conflict.message() + "; the version on disk is in " + owners +
-                     ", the refused text in " + kept->id + "; read it again");
-}
-
-/// Versions that the owner saved and replaced while an exchange was under way.
-void WriteGate::keep_superseded(const DeskPath& path) {
-    for (const std::string& content : swap_.take_superseded()) {
-        CheckpointReason why;
-        why.reason = "saved by somebody else and replaced while " + path.str() + " was written";
-        if (auto kept = checkpoints_.keep_conflict(path, content, why); !kept) {
-            read_only_ =
-                "a version of " + path.str() + " could not be kept: " + kept.error().message();
-        }
-    }
 }
 
 Result<> WriteGate::put(const DeskPath& path,

@@ -22,6 +22,7 @@
 #include "host/gate/file_lines.hpp"
 #include "host/gate/file_swap.hpp"
 #include "host/gate/leash.hpp"
+#include "host/gate/ledger.hpp"
 #include "host/gate/restore_report.hpp"
 #include "host/gate/shown_files.hpp"
 #include "host/gate/trash.hpp"
@@ -63,22 +64,24 @@ struct WriteContext {
 class WriteGate {
   public:
     /// Everything is borrowed and outlives the gate. `desk_dir` is the desk's folder. Without
-    /// `places` there is no trash, and restore_all() is unsupported.
+    /// `places` there is no trash, and restore() is unsupported. A restore of the memory is
+    /// noted in the ledger.
     WriteGate(Os& os,
               const Clock& clock,
               int desk_dir,
               std::string desk,
               CheckpointStore& checkpoints,
               Journal& journal,
-              std::optional<DeskPlaces> places = {});
+              std::optional<DeskPlaces> places = {},
+              Ledger* ledger = nullptr);
 
     /// Completes what a crash left between write and journal, and removes temporary files. Call
     /// once, before the first write. Errors: io, no_checkpoint.
     Result<> recover();
 
     /// Looks for what the owner changed by hand and makes it a checkpoint of its own, with a
-    /// journal line. Errors: no_checkpoint, io.
-    Result<> note_owner_edits(const WriteContext& context);
+    /// journal line. Returns its id, "" when nothing had changed. Errors: no_checkpoint, io.
+    Result<std::string> note_owner_edits(const WriteContext& context);
 
     /// Errors: refused, conflict (both versions are kept; the message names where), invalid (edit
     /// text missing or not unique), no_checkpoint, io, full, not_found (edit of no file), deadline.
@@ -105,25 +108,20 @@ class WriteGate {
     };
     Result<std::vector<Listed>> list(std::string_view folder);
 
-    /// The owner's: puts one file back as the checkpoint holds it (removes it when it did not exist
-    /// then), taking a checkpoint first. When the file is like that already nothing is done and the
-    /// receipt has no checkpoint. The content rules do not hold: the owner gets back what was
-    /// there. Errors: not_found, refused (kind of file), conflict, no_checkpoint, io.
-    Result<WriteReceipt> restore_file(const Checkpoint& from,
-                                      const DeskPath& path,
-                                      const WriteContext& context);
-
-    /// The owner's: puts everything back as the checkpoint holds it, taking a checkpoint first.
-    /// All or nothing also across a crash, less the files that somebody else changes meanwhile:
-    /// those are listed. When all is like that already nothing is done. Errors: unsupported,
-    /// no_checkpoint, corrupt, full, io (the next start carries on what has begun).
-    Result<RestoreReport> restore_all(const Checkpoint& from, const WriteContext& context);
+    /// The owner's: puts everything, or one file (raw path), back as the checkpoint holds it,
+    /// taking a checkpoint first. All or nothing also across a crash, less the files that somebody
+    /// else changes meanwhile: those are listed. When all is like that already nothing is done.
+    /// Errors: unsupported, no_checkpoint, corrupt, full, io (the next start carries on what has
+    /// begun).
+    Result<RestoreReport> restore(const Checkpoint& from,
+                                  const std::string& file,
+                                  const WriteContext& context);
 
     /// Saves that reached a file after a write had replaced it become checkpoints of their own;
     /// replaced files that are old enough go. Call before a write and now and then. Errors:
     /// no_checkpoint, io.
     Result<> tend_trash(std::chrono::seconds age = Trash::kKept);
-    [[nodiscard]] bool trash_is_due() const;
+    [[nodiscard]] bool trash_waits() const;
     /// Removes for good what restores took away. Errors: io.
     Result<Trash::Emptied> empty_trash();
     /// What the owner must be told, each once; empties the list.
@@ -190,10 +188,15 @@ class WriteGate {
                                     const Checkpoint& from,
                                     const RestoreIntent& intent,
                                     bool is_new);
+    static std::vector<RestoreStep> steps_of(const StoredTree& now,
+                                             const StoredTree& then,
+                                             const std::string& file);
     Result<RestoreReport> settle_restore(const Checkpoint& checkpoint,
-                                         const StoredTree& now,
-                                         const StoredTree& then,
-                                         const TreeRestore::Outcome& outcome);
+                                         const TreeRestore::Outcome& outcome,
+                                         const Attributes& attributes);
+    Result<> note_in_ledger(const Checkpoint& checkpoint,
+                            const Checkpoint& from,
+                            const RestoreIntent& intent);
     Result<> journal_restore(const Checkpoint& checkpoint,
                              const Checkpoint& from,
                              const RestoreIntent& intent,
@@ -213,6 +216,7 @@ class WriteGate {
     CheckpointStore& checkpoints_;
     Journal& journal_;
     std::optional<DeskPlaces> places_;
+    Ledger* ledger_;
     std::unique_ptr<Trash> trash_;  ///< exactly when there are places
     FileSwap swap_;
     std::optional<std::string> read_only_;

@@ -8,6 +8,7 @@
 #include <daybook/version.h>
 
 #include "host/os/desk_path.hpp"
+#include "host/surface/api_restore.hpp"
 #include "host/surface/api_vault.hpp"
 #include "host/surface/host.hpp"
 
@@ -16,10 +17,14 @@ namespace {
 
 constexpr ApiVerb kVerbs[] = {
     {"checkpoint.diff", at_once<api::checkpoint_diff>},
+    {"checkpoint.empty_trash", api::checkpoint_empty_trash},
     {"checkpoint.list", at_once<api::checkpoint_list>},
+    {"checkpoint.note_edits", api::checkpoint_note_edits},
     {"checkpoint.restore", api::checkpoint_restore},
     {"checkpoint.show", at_once<api::checkpoint_show>},
     {"checkpoint.take", api::checkpoint_take},
+    {"checkpoint.trash", at_once<api::checkpoint_trash>},
+    {"checkpoint.undo", api::checkpoint_undo},
     {"checkpoint.verify", api::checkpoint_verify},
     {"clock.advance", api::clock_advance},
     {"clock.show", at_once<api::clock_show>},

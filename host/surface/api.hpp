@@ -64,7 +64,6 @@ Result<Json> memory_notes(Host& host, Args& args);
 Result<Json> checkpoint_list(Host& host, Args& args);
 Result<Json> checkpoint_show(Host& host, Args& args);
 Result<Json> checkpoint_diff(Host& host, Args& args);
-void checkpoint_restore(Host& host, Args& args, const ReplyPtr& reply);
 void checkpoint_take(Host& host, Args& args, const ReplyPtr& reply);
 // api_journal.cpp
 Result<Json> journal_show(Host& host, Args& args);

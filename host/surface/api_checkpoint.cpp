@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "host/checkpoint/checkpoint_store.hpp"
+#include "host/checkpoint/commit_record.hpp"
 #include "host/surface/api.hpp"
 #include "host/surface/host.hpp"
 
@@ -19,12 +20,13 @@ Json checkpoint_json(const Checkpoint& checkpoint) {
         .set("at", to_rfc3339(checkpoint.at))
         .set("kind", checkpoint.kind)
         .set("reason", checkpoint.why.reason)
-        .set("file", checkpoint.file)
+        .set("file", checkpoint.file.empty() ? "" : quote_path(checkpoint.file))
         .set("tool", checkpoint.why.tool)
         .set("turn", checkpoint.why.turn)
         .set("call", checkpoint.why.call)
         .set("intended_sha256", checkpoint.intended_sha256)
         .set("written_commit", checkpoint.written_commit)
+        .set("restores", checkpoint.why.restores)
         .set("skipped", std::move(skipped));
 }
 
@@ -92,7 +94,9 @@ Result<Json> checkpoint_show(Host& host, Args& args) {
     }
     Json list = Json::array();
     for (const auto& [path, bytes] : *files) {
-        list.push(Json::object().set("path", path).set("bytes", static_cast<std::int64_t>(bytes)));
+        list.push(Json::object()
+                      .set("path", quote_path(path))
+                      .set("bytes", static_cast<std::int64_t>(bytes)));
     }
     return checkpoint_json(found->checkpoint).set("desk", name).set("files", std::move(list));
 }
@@ -115,7 +119,7 @@ Result<Json> checkpoint_diff(Host& host, Args& args) {
     Json list = Json::array();
     for (const FileChange& change : *changes) {
         list.push(Json::object()
-                      .set("path", change.path.str())
+                      .set("path", quote_path(change.path))
                       .set("change", word_of(change.kind))
                       .set("diff", change.diff));
     }
@@ -124,36 +128,6 @@ Result<Json> checkpoint_diff(Host& host, Args& args) {
         .set("checkpoint", found->checkpoint.id)
         .set("against", now ? "now" : "written")
         .set("changes", std::move(list));
-}
-
-void checkpoint_restore(Host& host, Args& args, const ReplyPtr& reply) {
-    const std::string name = args.name("desk");
-    const std::string id = args.name("checkpoint");
-    const std::string file = args.text("file", 1024);
-    if (auto wrong = args.wrong()) {
-        reply->done(*wrong);
-        return;
-    }
-    auto path = DeskPath::parse(file);
-    if (!path) {
-        reply->done(path.error());
-        return;
-    }
-    if (!path->is_own()) {
-        reply->done(
-            Error(Errc::refused,
-                  "restore " + printable(file) +
-                      ": only the desk's own files are in a checkpoint (Memory.md, memory/, "
-                      "notes/, skills/)"));
-        return;
-    }
-    auto desk = host.desk(name);
-    if (!desk) {
-        reply->done(desk.error());
-        return;
-    }
-    (*desk)->restore_file(
-        id, path->str(), [reply](Result<Json> outcome) { reply->done(std::move(outcome)); });
 }
 
 void checkpoint_take(Host& host, Args& args, const ReplyPtr& reply) {

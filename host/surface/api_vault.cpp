@@ -11,6 +11,7 @@
 #include "host/surface/host.hpp"
 #include "host/surface/job_reply.hpp"
 #include "host/surface/journal_verify.hpp"
+#include "host/surface/offline_edits.hpp"
 #include "host/surface/state_folder.hpp"
 #include "host/surface/vault.hpp"
 
@@ -127,7 +128,22 @@ Result<Json> forget_once(const Places& places, Os& os, Args& args) {
                   : Result<Json>(locked.error());
 }
 
+Result<Json> take_once(const Places& places, Os& os, Args& args) {
+    const std::string desk = args.name("desk");
+    const std::string reason = args.text_or("reason", "by the owner's word", 200);
+    const auto wrong = args.wrong();
+    return wrong ? Result<Json>(*wrong) : note_edits_offline(places, os, desk, reason);
+}
+
+Result<Json> note_edits_once(const Places& places, Os& os, Args& args) {
+    const std::string desk = args.name("desk");
+    const auto wrong = args.wrong();
+    return wrong ? Result<Json>(*wrong) : note_edits_offline(places, os, desk, "");
+}
+
 constexpr OnceVerb kOnceVerbs[] = {
+    {"checkpoint.note_edits", note_edits_once},
+    {"checkpoint.take", take_once},
     {"checkpoint.verify", once<verify_desks>},
     {"desk.forget", forget_once},
     {"home.backup", backup_once},

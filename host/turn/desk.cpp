@@ -175,18 +175,6 @@ void Desk::call_tool(std::string tool,
                     }});
 }
 
-void Desk::restore_file(std::string checkpoint,
-                        std::string path,
-                        std::function<void(Result<Json>)> done) {
-    Impl* impl = impl_.get();
-    impl->add_task({[impl, checkpoint = std::move(checkpoint), path = std::move(path), done] {
-                        done(impl->guarded<Json>("restore a file", [&] {
-                            return restore_file_for_owner(impl->parts, checkpoint, path);
-                        }));
-                    },
-                    [done] { done(Error(Errc::unavailable, kNoThread)); }});
-}
-
 void Desk::take_checkpoint(std::string reason, std::function<void(Result<Json>)> done) {
     Impl* impl = impl_.get();
     impl->add_task({[impl, reason = std::move(reason), done] {
@@ -214,6 +202,18 @@ void Desk::hold_still(std::function<Result<>()> work, std::function<void(Result<
 }
 
 void Desk::check_clock() {
+    bool trash_is_due = false;
+    {
+        const std::lock_guard lock(impl_->work_mutex);
+        trash_is_due = impl_->trash_due && *impl_->trash_due <= std::chrono::steady_clock::now();
+        if (trash_is_due) {
+            impl_->trash_due.reset();
+        }
+    }
+    if (trash_is_due) {
+        Impl* impl = impl_.get();
+        impl->add_between_calls({[impl] { impl->tend_trash(); }, [] {}});
+    }
     if (impl_->paused) {
         return;  // caught up when it is resumed
     }

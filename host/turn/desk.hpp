@@ -116,10 +116,16 @@ class Desk : public std::enable_shared_from_this<Desk> {
         std::vector<std::string> checkpoints;
     };
     void call_tool(std::string tool, std::string arguments, std::function<void(ToolAnswer)> done);
-    /// Restores one file from a checkpoint, on the desk's thread.
-    void restore_file(std::string checkpoint,
-                      std::string path,
-                      std::function<void(Result<Json>)> done);
+    /// Puts everything, or one file (raw path), back as a checkpoint holds it: on the desk's thread
+    /// between two calls, also while a turn runs.
+    void restore(std::string checkpoint, std::string file, std::function<void(Result<Json>)> done);
+    /// The same with what the newest restore had found.
+    void undo_restore(std::function<void(Result<Json>)> done);
+    /// Records the owner's edits now; `reason` is for the answer.
+    void note_edits(std::function<void(Result<Json>)> done);
+    void empty_trash(std::function<void(Result<Json>)> done);
+    /// What lies in the trash, newest first. [any]
+    [[nodiscard]] Result<Json> trash() const;
     void take_checkpoint(std::string reason, std::function<void(Result<Json>)> done);
     /// Runs `work` between turns, on the desk's thread, when all of its checkpoints are in git: for
     /// a backup. Meanwhile nothing of the desk's own changes but the triggers it accepts.

@@ -98,6 +98,14 @@ struct Desk::Impl {
     [[nodiscard]] std::pair<std::string, std::string> state_now() const;
     [[nodiscard]] std::optional<Timestamp> session_opened() const;
 
+    // desk_restore.cpp
+    /// Runs on the desk's thread at the next moment when no write is under way: also in the middle
+    /// of a turn, while a call is out. [any]
+    void add_between_calls(Task task);
+    void run_between_calls();  ///< [desk]
+    void tell_notices();       ///< [desk]: what the gate has for the owner
+    void tend_trash();         ///< [desk]
+
     void add_task(Task task);  ///< [any]
     void stop(std::chrono::milliseconds grace);
 
@@ -125,6 +133,8 @@ struct Desk::Impl {
 
     std::mutex work_mutex;
     std::deque<Task> tasks;
+    std::deque<Task> between_calls;
+    std::optional<SteadyTime> trash_due;  ///< when replaced files are to be looked at again
     std::deque<JournalEntry> host_records;
     bool clock_due = false;
     SteadyTime retry_at{};                     ///< triggers are held until then

@@ -65,6 +65,10 @@ Result<Folders> open_folders(Os& os, const std::filesystem::path& place, const s
 
 }  // namespace
 
+DeskPlaces DeskStores::places() const {
+    return DeskPlaces{home.get(), "workspace/" + name, "workspace/.checkpoints/" + name + ".git"};
+}
+
 Result<DeskStores> DeskStores::open(const DeskServices& services, const DeskConfig& config) {
     Os& os = services.os;
     auto calendar =
@@ -90,6 +94,8 @@ Result<DeskStores> DeskStores::open(const DeskServices& services, const DeskConf
                       {},
                       {},
                       {},
+                      {},
+                      config.name,
                       {}};
     auto journal = Journal::open(
         os, services.clock, stores.home.get(), "journal/" + config.name, config.name, stores.zone);
@@ -116,18 +122,24 @@ Result<DeskStores> DeskStores::open(const DeskServices& services, const DeskConf
         return checkpoints.error();
     }
     stores.checkpoints = std::move(*checkpoints);
-    stores.gate =
-        std::make_unique<WriteGate>(os,
-                                    services.clock,
-                                    stores.desk_dir.get(),
-                                    config.name,
-                                    *stores.checkpoints,
-                                    *stores.journal,
-                                    DeskPlaces{stores.home.get(),
-                                               "workspace/" + config.name,
-                                               "workspace/.checkpoints/" + config.name + ".git"});
+    auto ledger = Ledger::open(os, services.clock, stores.home.get(), "ledger/" + config.name);
+    if (!ledger) {
+        return ledger.error();
+    }
+    stores.ledger = std::make_unique<Ledger>(std::move(*ledger));
+    stores.gate = std::make_unique<WriteGate>(os,
+                                              services.clock,
+                                              stores.desk_dir.get(),
+                                              config.name,
+                                              *stores.checkpoints,
+                                              *stores.journal,
+                                              stores.places(),
+                                              stores.ledger.get());
     if (auto recovered = stores.gate->recover(); !recovered) {
         return recovered.error().during("recover the desk's files");
+    }
+    if (auto tended = stores.gate->tend_trash(); !tended) {
+        return tended.error().during("look at the trash");
     }
     stores.repairs = stores.sessions->repairs().sentences;
     return stores;

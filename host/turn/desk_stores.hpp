@@ -25,8 +25,12 @@ struct DeskStores {
     std::unique_ptr<Journal> journal;
     std::unique_ptr<SessionStore> sessions;
     std::unique_ptr<CheckpointStore> checkpoints;
+    std::unique_ptr<Ledger> ledger;
     std::unique_ptr<WriteGate> gate;
+    std::string name;                  ///< of the desk
     std::vector<std::string> repairs;  ///< what was put right, for the log
+
+    [[nodiscard]] DeskPlaces places() const;
 
     /// Errors: whatever keeps the desk from serving, with its name.
     static Result<DeskStores> open(const DeskServices& services, const DeskConfig& config);

@@ -28,7 +28,7 @@ std::string reasons_text(const std::vector<ModelRefusal>& refusals) {
 
 bool Desk::Impl::has_work() {
     const std::lock_guard lock(work_mutex);
-    if (!tasks.empty() || !host_records.empty()) {
+    if (!tasks.empty() || !between_calls.empty() || !host_records.empty()) {
         return true;
     }
     if (paused) {
@@ -72,6 +72,7 @@ void Desk::Impl::run_one() {
 }
 
 void Desk::Impl::run_piece() {
+    run_between_calls();
     write_host_records();
     Task task;
     bool rollover = false;
@@ -96,8 +97,13 @@ void Desk::Impl::run_piece() {
         run_trigger();
     }
     in_turn = false;
+    tell_notices();
     write_host_records();
     update_board();
+    if (stores.gate->trash_waits()) {
+        const std::lock_guard lock(work_mutex);
+        trash_due = trash_due.value_or(std::chrono::steady_clock::now() + Trash::kKept);
+    }
 }
 
 Desk::ToolAnswer Desk::Impl::run_owner_call(const std::string& tool, const std::string& arguments) {
@@ -375,9 +381,14 @@ void Desk::Impl::stop(std::chrono::milliseconds grace) {
     }
     thread.join();
     std::deque<Task> left;
+    std::deque<Task> between;
     {
         const std::lock_guard lock(work_mutex);
         left.swap(tasks);
+        between.swap(between_calls);
+    }
+    for (Task& task : between) {
+        task.dropped();
     }
     for (Task& task : left) {
         task.dropped();

@@ -60,26 +60,56 @@ Desk::ToolAnswer call_tool_for_owner(DeskParts& parts,
     return answer;
 }
 
-Result<Json> restore_file_for_owner(DeskParts& parts,
-                                    const std::string& checkpoint,
-                                    const std::string& path) {
+Result<Json> restore_for_owner(DeskParts& parts,
+                               const std::string& checkpoint,
+                               const std::string& file) {
     auto from = parts.checkpoints.find(checkpoint);
     if (!from) {
         return from.error();
     }
-    auto parsed = DeskPath::parse(path);
-    if (!parsed) {
-        return parsed.error();
-    }
     WriteContext context;
     context.session = parts.sessions.state().session;
     context.tool = "restore";
-    auto receipt = parts.gate.restore_file(*from, *parsed, context);
-    if (!receipt) {
-        return receipt.error();
+    auto report = parts.gate.restore(*from, file, context);
+    if (!report) {
+        return report.error();
     }
-    Json json = receipt->to_json();
-    return json.set("restored_from", from->id);
+    Json told = report->to_json();
+    parts.events.emit("restore",
+                      Json::object()
+                          .set("from", from->id)
+                          .set("checkpoint", report->checkpoint)
+                          .set("files", report->files.size()));
+    return told;
+}
+
+Result<Json> undo_restore_for_owner(DeskParts& parts) {
+    auto newest = newest_restore(parts.checkpoints);
+    if (!newest) {
+        return newest.error();
+    }
+    auto told = restore_for_owner(parts, newest->id, newest->file);
+    return told ? told->set("undone", newest->id) : told;
+}
+
+Result<Checkpoint> newest_restore(const CheckpointStore& checkpoints) {
+    constexpr std::size_t kPage = 200;
+    std::uint64_t before = 0;
+    while (true) {
+        auto page = checkpoints.list(kPage, before);
+        if (!page) {
+            return page.error();
+        }
+        for (Checkpoint& each : *page) {
+            if (each.kind == "restore" && !each.written_commit.empty()) {
+                return std::move(each);
+            }
+        }
+        if (page->size() < kPage) {
+            return Error(Errc::not_found, "undo: nothing has been restored yet");
+        }
+        before = page->back().number;
+    }
 }
 
 Result<Json> take_checkpoint_for_owner(DeskParts& parts, const std::string& reason) {

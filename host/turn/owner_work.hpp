@@ -16,10 +16,14 @@ Desk::ToolAnswer call_tool_for_owner(DeskParts& parts,
                                      DeskDate day,
                                      const std::string& tool,
                                      const std::string& arguments);
-/// Errors: not_found, invalid (a name), conflict, no_checkpoint, io.
-Result<Json> restore_file_for_owner(DeskParts& parts,
-                                    const std::string& checkpoint,
-                                    const std::string& path);
+/// `file` "" = everything. Errors: not_found, invalid (a name), no_checkpoint, full, io.
+Result<Json> restore_for_owner(DeskParts& parts,
+                               const std::string& checkpoint,
+                               const std::string& file);
+/// Errors: not_found (nothing was restored yet) and those of a restore.
+Result<Json> undo_restore_for_owner(DeskParts& parts);
+/// The checkpoint before the newest restore that was carried out. Errors: not_found, corrupt, io.
+Result<Checkpoint> newest_restore(const CheckpointStore& checkpoints);
 Result<Json> take_checkpoint_for_owner(DeskParts& parts, const std::string& reason);
 
 }  // namespace daybook

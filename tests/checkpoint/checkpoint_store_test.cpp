@@ -105,7 +105,7 @@ TEST_CASE("owner's edits of any own file are found, nothing is made of none", "[
     std::string kinds;
     for (const FileChange& change : *diff) {
         kinds += change.kind;
-        kinds += change.path.str() + " ";
+        kinds += change.path + " ";
     }
     CHECK(kinds == "DMemory.md Mmemory/x.md Askills/gap/SKILL.md ");
     CHECK_FALSE(desk.store->record_owner_edits()->has_value());

@@ -23,6 +23,7 @@ inline DeskDate day_of_desk() {
 struct GatedDesk : Desk {
     UniqueFd root;
     std::unique_ptr<Journal> journal;
+    std::unique_ptr<Ledger> ledger;
     std::unique_ptr<WriteGate> gate;
     TurnAllowance allowance = TurnAllowance::of(TurnKind::owner_call, day_of_desk());
     ShownFiles shown;
@@ -52,8 +53,13 @@ struct GatedDesk : Desk {
         }
         journal = std::move(*opened);
         root = std::move(*state);
+        auto kept = Ledger::open(through, clock, root.get(), "ledger/main");
+        if (!kept) {
+            return kept.error();
+        }
+        ledger = std::make_unique<Ledger>(std::move(*kept));
         gate = std::make_unique<WriteGate>(
-            through, clock, dir.get(), "main", *store, *journal, places());
+            through, clock, dir.get(), "main", *store, *journal, places(), ledger.get());
         return gate->recover();
     }
     [[nodiscard]] DeskPlaces places() const {

@@ -107,7 +107,7 @@ TEST_CASE("a hostile home changes no stored and no restored byte", "[gate]") {
         INFO(name);
         CHECK(*must(desk.store->read(first, path_of(name))) == content);
         desk.put(name, "spoilt\n");
-        const auto restored = desk.gate->restore_file(first, path_of(name), desk.context);
+        const auto restored = desk.gate->restore(first, name, desk.context);
         INFO((restored ? "" : restored.error().message()));
         CHECK(restored);
         CHECK(desk.get(name) == content);

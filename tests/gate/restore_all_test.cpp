@@ -15,9 +15,21 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// The tree that a checkpoint taken now has: files, modes, empty folders and all.
+/// One hash over all that a checkpoint holds of the desk's own: content, names, modes, folders.
+std::string hash_of(const StoredTree& tree) {
+    std::string all = tree.attributes.encode();
+    for (const auto& [path, file] : tree.files) {
+        all += path + '\0' + file.file.id.hex() + std::to_string(file.permissions) + '\0';
+    }
+    return sha256_hex(all);
+}
+
+std::string hash_of(const GatedDesk& desk, const Checkpoint& checkpoint) {
+    return hash_of(must(desk.store->tree(checkpoint)));
+}
+
 std::string tree_now(GatedDesk& desk) {
-    return must(desk.store->tree(must(desk.store->take_manual("look")))).id.hex();
+    return hash_of(desk, must(desk.store->take_manual("look")));
 }
 
 std::vector<std::string> paths_of(const RestoreReport& report) {
@@ -67,12 +79,12 @@ TEST_CASE("everything comes back as the checkpoint holds it, and an undo of that
     furnish(desk);
     REQUIRE(desk.start());
     const Checkpoint before = must(desk.store->take_manual("good"));
-    const std::string good = must(desk.store->tree(before)).id.hex();
+    const std::string good = hash_of(desk, before);
     disturb(desk);
     const std::string disturbed = tree_now(desk);
     REQUIRE(good != disturbed);
 
-    const RestoreReport report = must(desk.gate->restore_all(before, desk.context));
+    const RestoreReport report = must(desk.gate->restore(before, "", desk.context));
     CHECK(report.skipped.empty());
     CHECK(report.folders.empty());
     CHECK(paths_of(report).size() == 8);
@@ -89,11 +101,11 @@ TEST_CASE("everything comes back as the checkpoint holds it, and an undo of that
     const Checkpoint taken = must(desk.store->find(report.checkpoint));
     CHECK(taken.kind == "restore");
     CHECK(taken.why.restores == before.id);
-    CHECK(must(desk.store->tree(taken)).id.hex() == disturbed);
-    const RestoreReport undone = must(desk.gate->restore_all(taken, desk.context));
+    CHECK(hash_of(desk, taken) == disturbed);
+    const RestoreReport undone = must(desk.gate->restore(taken, "", desk.context));
     CHECK(tree_now(desk) == disturbed);
     const auto again = must(desk.store->find(undone.checkpoint));
-    REQUIRE(desk.gate->restore_all(again, desk.context));
+    REQUIRE(desk.gate->restore(again, "", desk.context));
     CHECK(tree_now(desk) == good);
 
     CHECK(desk.records("restore").size() == 3);
@@ -109,7 +121,7 @@ TEST_CASE("a restore that would change nothing takes no checkpoint", "[gate]") {
     furnish(desk);
     REQUIRE(desk.start());
     const Checkpoint newest = must(desk.store->take_manual("now"));
-    const RestoreReport report = must(desk.gate->restore_all(newest, desk.context));
+    const RestoreReport report = must(desk.gate->restore(newest, "", desk.context));
     CHECK(report.checkpoint.empty());
     CHECK(must(desk.store->list(1)).front().id == newest.id);
 }
@@ -132,7 +144,7 @@ TEST_CASE("what a restore would do is told without doing it", "[gate]") {
     }
     CHECK(memory.find("-changed\n+stops at 0.8 %\n") != std::string::npos);
     CHECK(mode == "mode 0644 to 0750\n");
-    CHECK(paths_of(preview) == paths_of(must(desk.gate->restore_all(before, desk.context))));
+    CHECK(paths_of(preview) == paths_of(must(desk.gate->restore(before, "", desk.context))));
 }
 
 TEST_CASE("what no checkpoint holds is never touched, and is listed", "[gate]") {
@@ -147,7 +159,7 @@ TEST_CASE("what no checkpoint holds is never touched, and is listed", "[gate]") 
     fs::create_directories(desk.folder / "notes/a.md");  // in the file's place, with a pipe in it
     REQUIRE(::mkfifo((desk.folder / "notes/a.md/pipe").c_str(), 0600) == 0);
 
-    const RestoreReport report = must(desk.gate->restore_all(before, desk.context));
+    const RestoreReport report = must(desk.gate->restore(before, "", desk.context));
     CHECK(fs::file_size(desk.folder / "memory/large.bin") == 9 * 1024 * 1024);
     CHECK(fs::exists(desk.folder / "notes/a.md/pipe"));
     CHECK_FALSE(fs::exists(desk.folder / "notes/b.md"));
@@ -165,7 +177,7 @@ TEST_CASE("what a restore takes away is in the trash until the owner empties it"
     REQUIRE(desk.start());
     const Checkpoint before = must(desk.store->take_manual("good"));
     desk.put("notes/made since.md", "since\n");
-    const RestoreReport report = must(desk.gate->restore_all(before, desk.context));
+    const RestoreReport report = must(desk.gate->restore(before, "", desk.context));
     Trash trash(desk.os, desk.clock, desk.places());
     const auto kept = must(trash.list());
     REQUIRE(kept.size() == 1);
@@ -193,7 +205,7 @@ TEST_CASE("a thousand files come back exactly, and the undo byte for byte", "[ga
     fs::create_directories(desk.folder / "memory/none");
     REQUIRE(desk.start_with(quick));
     const Checkpoint before = must(desk.store->take_manual("good"));
-    const std::string good = must(desk.store->tree(before)).id.hex();
+    const std::string good = hash_of(desk, before);
     fs::remove_all(desk.folder / "memory/none");
     fs::remove_all(desk.folder / "memory/3");
     for (int i = 0; i < 1000; ++i) {
@@ -204,12 +216,12 @@ TEST_CASE("a thousand files come back exactly, and the undo byte for byte", "[ga
     }
     desk.put("notes/extra.md", "extra\n");
     const std::string disturbed = tree_now(desk);
-    const RestoreReport report = must(desk.gate->restore_all(before, desk.context));
+    const RestoreReport report = must(desk.gate->restore(before, "", desk.context));
     CHECK(report.files.size() == 1001);
     CHECK(report.skipped.empty());
     CHECK(tree_now(desk) == good);
     const Checkpoint taken = must(desk.store->find(report.checkpoint));
-    REQUIRE(desk.gate->restore_all(taken, desk.context));
+    REQUIRE(desk.gate->restore(taken, "", desk.context));
     CHECK(tree_now(desk) == disturbed);
     CHECK(desk.fsck() == "");
 }
@@ -223,14 +235,14 @@ TEST_CASE("whichever call of a restore is the last one, the next start has all o
         furnish(desk);
         REQUIRE(desk.start());
         const Checkpoint before = must(desk.store->take_manual("good"));
-        const std::string good = must(desk.store->tree(before)).id.hex();
+        const std::string good = hash_of(desk, before);
         disturb(desk);
         const std::string disturbed = tree_now(desk);
         FaultOs dying(desk.os);
         dying.skip_syncs(true);
         REQUIRE(desk.start_with(dying));
         dying.fail_from(last);
-        const auto report = desk.gate->restore_all(before, desk.context);
+        const auto report = desk.gate->restore(before, "", desk.context);
         reached = dying.struck();
         INFO("call " << last << ": " << (report ? "done" : std::string(report.error().message())));
         REQUIRE(desk.start());

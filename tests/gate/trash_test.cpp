@@ -104,7 +104,7 @@ TEST_CASE("a replaced file goes when it is old and nobody has it open", "[gate]"
     Trash trash(desk.os, desk.clock, desk.places());
     REQUIRE(desk.gate->tend_trash());
     CHECK(must(trash.list()).size() == 1);
-    CHECK_FALSE(desk.gate->trash_is_due());
+    CHECK(desk.gate->trash_waits());
     REQUIRE(desk.gate->tend_trash(std::chrono::seconds(0)));
     CHECK(must(trash.list()).empty());
     CHECK(must(desk.store->list(10)).front().kind == "write");

@@ -342,24 +342,22 @@ TEST_CASE("one file is put back as a checkpoint holds it, and that can be undone
     REQUIRE(desk.start());
     REQUIRE(desk.replace("memory/a.md", "one\n"));
     REQUIRE(desk.replace("memory/a.md", "two\n"));
-    const auto a = path_of("memory/a.md");
+    const std::string a = "memory/a.md";
     const auto before_two = must(desk.store->find("c-3"));
-    const auto back = must(desk.gate->restore_file(before_two, a, desk.context));
+    const auto back = must(desk.gate->restore(before_two, a, desk.context));
     CHECK(desk.get("memory/a.md") == "one\n");
     CHECK(back.checkpoint == "c-4");
     CHECK(must(desk.store->find("c-4")).kind == "restore");
-    CHECK(
-        must(desk.gate->restore_file(must(desk.store->find("c-4")), a, desk.context)).checkpoint ==
-        "c-5");
+    CHECK(must(desk.gate->restore(must(desk.store->find("c-4")), a, desk.context)).checkpoint ==
+          "c-5");
     CHECK(desk.get("memory/a.md") == "two\n");
-    CHECK(must(desk.gate->restore_file(must(desk.store->find("c-4")), a, desk.context))
+    CHECK(must(desk.gate->restore(must(desk.store->find("c-4")), a, desk.context))
               .checkpoint.empty());
 
-    const auto gone = must(desk.gate->restore_file(must(desk.store->find("c-2")), a, desk.context));
+    const auto gone = must(desk.gate->restore(must(desk.store->find("c-2")), a, desk.context));
     CHECK_FALSE(std::filesystem::exists(desk.folder / "memory/a.md"));
-    CHECK(gone.sha256.empty());
-    CHECK(must(desk.gate->restore_file(must(desk.store->find(gone.checkpoint)), a, desk.context))
-              .bytes == 4);
+    CHECK(gone.files.front().kind == 'D');
+    REQUIRE(desk.gate->restore(must(desk.store->find(gone.checkpoint)), a, desk.context));
     CHECK(desk.get("memory/a.md") == "two\n");
     CHECK(desk.records("restore").size() == 4);
     CHECK(desk.fsck() == "");
@@ -377,12 +375,12 @@ TEST_CASE("the owner gets back whatever a checkpoint holds, also what a desk may
         REQUIRE(desk.store->take_manual("with the odd content"));
         const auto then = must(desk.store->list(1)).front();
         desk.put(name, "clean\n");
-        const auto back = desk.gate->restore_file(then, path_of(name), desk.context);
+        const auto back = desk.gate->restore(then, name, desk.context);
         INFO(name << ": " << (back ? "" : back.error().message()));
         REQUIRE(back);
         CHECK(desk.get(name) == odd);
-        const auto undone = desk.gate->restore_file(
-            must(desk.store->find(back->checkpoint)), path_of(name), desk.context);
+        const auto undone =
+            desk.gate->restore(must(desk.store->find(back->checkpoint)), name, desk.context);
         INFO((undone ? "" : undone.error().message()));
         REQUIRE(undone);
         CHECK(desk.get(name) == "clean\n");

@@ -281,7 +281,7 @@ TEST_CASE("a restored file is what the checkpoint held, and a checkpoint can be 
     const auto second = bench.call_tool("add_note", R"({"text":"two"})");
     REQUIRE(second.checkpoints.size() == 1);
     Result<Json> restored = Error(Errc::internal, "");
-    bench.desk->restore_file(second.checkpoints[0], "notes/2026-10-19.md", [&](Result<Json> done) {
+    bench.desk->restore(second.checkpoints[0], "notes/2026-10-19.md", [&](Result<Json> done) {
         restored = std::move(done);
     });
     bench.settle();
