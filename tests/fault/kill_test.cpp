@@ -114,8 +114,9 @@ Records read_records(const Home& home) {
         }
     }
     for (const Json& line : records_of(home, "sessions/main")) {
-        if (line["kind"].as_string() == "answer") {
-            ++records.answers[line["extra"]["trigger"].as_string()];
+        const std::string& trigger = line["extra"]["trigger"].as_string();
+        if (line["kind"].as_string() == "answer" && !trigger.empty()) {  // a flush has no trigger
+            ++records.answers[trigger];
         }
     }
     return records;
