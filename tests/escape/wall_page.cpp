@@ -87,6 +87,7 @@ memory and limits, and the processes that are left are looked at from outside.
 
 How to read it: an errno is the kernel's refusal. **worked** is a success, in brackets what was seen of it from outside
 (`tree` = a file outside the plugin's own folder changed). `killed` = no answer by the deadline, the host ended the process.
+`ended` = it ended by itself or was ended by the host.
 `bad frame` = the host ended the process at the first malformed frame. `signal 31` = the filter ended the process. Two
 verdicts with a stroke are those of root and of the ordinary user; one is for both. "ABI 7, 2, 1" are the levels A and B of
 `docs/leash.md` (newer kernels, Debian 12's own, the oldest), which give the same verdicts; "no Landlock" is level C, started
