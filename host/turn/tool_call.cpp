@@ -308,10 +308,30 @@ CallOutcome ToolCaller::call(const std::string& tool, const std::string& argumen
     return run(*checked);
 }
 
+Result<> ToolCaller::check_named(const Leash& parent, const std::string& tool) const {
+    const PluginEntry* caller = parts_.services.registry.find(parent.plugin);
+    const std::vector<std::string> named =
+        caller != nullptr ? caller->manifest.calls : std::vector<std::string>();
+    if (std::find(named.begin(), named.end(), tool) != named.end()) {
+        return {};
+    }
+    std::string names;
+    for (const std::string& name : named) {
+        names += (names.empty() ? "" : ", ") + name;
+    }
+    return Error(Errc::refused,
+                 "call " + printable(tool, 64) + ": the manifest of plugin " + parent.plugin +
+                     " names " + (names.empty() ? "no tool" : names + " only") +
+                     "; add the tool to its calls");
+}
+
 Result<std::string> ToolCaller::call_nested(Leash& parent,
                                             const std::string& tool,
                                             const std::string& arguments,
                                             CallOutcome& outcome) {
+    if (auto named = check_named(parent, tool); !named) {
+        return named.error();
+    }
     auto checked = check(&parent, tool, arguments);
     if (!checked) {
         return checked.error();
@@ -320,6 +340,12 @@ Result<std::string> ToolCaller::call_nested(Leash& parent,
     CallOutcome inner = run(*checked);
     std::move(inner.writes.begin(), inner.writes.end(), std::back_inserter(outcome.writes));
     outcome.external_effect = outcome.external_effect || inner.external_effect;
+    if (inner.result && inner.result->size() > kMaxNested) {
+        return Error(Errc::full,
+                     "call " + tool + ": its result has " + grouped(inner.result->size()) +
+                         " bytes, a nested call may return " + grouped(kMaxNested) +
+                         "; ask for less");
+    }
     return std::move(inner.result);
 }
 

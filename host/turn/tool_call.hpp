@@ -40,6 +40,9 @@ class ToolCaller {
     /// Longest result that a model is shown; more is cut and said.
     static constexpr std::size_t kMaxShown = 64UL * 1024;
 
+    /// Longest result that one tool gets of another; a longer one is an error, never cut.
+    static constexpr std::size_t kMaxNested = 4UL * 1024 * 1024;
+
     /// Borrowed; outlives the caller.
     ToolCaller(DeskParts& parts, TurnScope& scope) : parts_(parts), scope_(scope) {}
 
@@ -63,6 +66,8 @@ class ToolCaller {
     CallOutcome run(Checked& checked);
     CallOutcome run_external(Checked& checked);
     CallOutcome send(Checked& checked, const std::string& idempotency_key);
+    /// Does the caller's manifest name the tool ("calls")? Errors: refused.
+    [[nodiscard]] Result<> check_named(const Leash& parent, const std::string& tool) const;
     Result<std::string> call_nested(Leash& parent,
                                     const std::string& tool,
                                     const std::string& arguments,
