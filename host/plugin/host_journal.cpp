@@ -6,27 +6,13 @@
 
 #include "host/gate/content_rules.hpp"
 #include "host/plugin/host_verbs.hpp"
+#include "host/plugin/order_record.hpp"
 
 namespace daybook::verbs {
 namespace {
 
 constexpr std::size_t kMaxJournalData = 32UL * 1024;
 constexpr std::array<std::string_view, 4> kJournalTypes{"order", "refusal", "fill", "cancel"};
-/// Members that are money: decimal text, since a floating number is a different price.
-constexpr std::array<std::string_view, 13> kMoneyMembers{"price",
-                                                         "trigger_price",
-                                                         "limit_price",
-                                                         "avg_price",
-                                                         "amount",
-                                                         "value",
-                                                         "fee",
-                                                         "fees",
-                                                         "charges",
-                                                         "pnl",
-                                                         "order_value",
-                                                         "cash",
-                                                         "turnover"};
-
 Json masked(const Json& value) {
     if (value.is_string()) {
         return mask_secrets(value.as_string());
@@ -46,35 +32,6 @@ Json masked(const Json& value) {
         return out;
     }
     return value;
-}
-
-/// "24350.50", "-12", "0.05".
-bool is_decimal(std::string_view text) {
-    if (text.starts_with('-')) {
-        text.remove_prefix(1);
-    }
-    const std::size_t point = std::min(text.find('.'), text.size());
-    const auto are_digits = [](std::string_view part) {
-        return !part.empty() &&
-               std::all_of(part.begin(), part.end(), [](char c) { return c >= '0' && c <= '9'; });
-    };
-    return text.size() <= 40 && are_digits(text.substr(0, point)) &&
-           (point == text.size() || are_digits(text.substr(point + 1)));
-}
-
-Result<> check_money(std::string_view verb, const Json& data) {
-    for (const std::string_view member : kMoneyMembers) {
-        const Json& value = data[member];
-        const bool is_fine =
-            value.is_null() || (value.is_string() && is_decimal(value.as_string()));
-        if (!is_fine) {
-            return invalid(verb,
-                           "data." + std::string(member) +
-                               ": money is decimal text such as \"1432.55\", got " +
-                               printable(value.dump(), 40));
-        }
-    }
-    return {};
 }
 
 }  // namespace
@@ -113,8 +70,8 @@ Result<std::string> serve_journal(const VerbCall& call, const Arguments& argumen
     if (!data->is_object()) {
         return invalid(verb, "data: wanted a JSON object");
     }
-    if (auto money = check_money(verb, *data); !money) {
-        return money.error();
+    if (auto fits = check_order_record(type, *data); !fits) {
+        return fits.error().during(std::string(verb));
     }
     JournalEntry entry;
     entry.type = type;

@@ -307,7 +307,7 @@ TEST_CASE("an order is journalled under the plugin's name, once for each key, se
     Turn turn;
     Leash leash = Turn::leash(kJournal);
     const std::string data =
-        R"({"symbol":"RELIANCE","qty":5,"price":"1432.55","tag":"Bearer abcdefghijklmnopqrstuvwx0123456789"})";
+        R"({"symbol":"RELIANCE","side":"buy","qty":5,"price":"1432.55","tag":"Bearer abcdefghijklmnopqrstuvwx0123456789"})";
     const auto first = must(
         Json::parse(must(turn.ask(leash, "journal/1.append", {"order", "k-1", "o-17", data}))));
     const auto again = must(
@@ -319,8 +319,7 @@ TEST_CASE("an order is journalled under the plugin's name, once for each key, se
     CHECK(orders[0].id == first["id"].as_string());
     CHECK(orders[0].entry.by == "writer");
     CHECK(orders[0].entry.key == "writer:k-1");
-    CHECK(orders[0].entry.order == "o-17");
-    CHECK(orders[0].entry.session == "2026-10-19-1");
+    CHECK((orders[0].entry.order == "o-17" && orders[0].entry.session == "2026-10-19-1"));
     CHECK_THAT(orders[0].entry.data["tag"].as_string(), Contains("masked"));
     CHECK(orders[0].entry.data["price"].as_string() == "1432.55");
 }
@@ -328,15 +327,16 @@ TEST_CASE("an order is journalled under the plugin's name, once for each key, se
 TEST_CASE("a plugin's key cannot stand for another's record or the host's", "[plugin]") {
     Turn turn;
     Leash leash = Turn::leash(kJournal);
-    REQUIRE(turn.ask(leash, "journal/1.append", {"order", "intent:k-1", "", "{}"}));
+    const std::string fill = R"({"symbol":"NIFTY 50","side":"buy","qty":50,"price":"24350.50"})";
+    REQUIRE(turn.ask(leash, "journal/1.append", {"order", "intent:k-1", "", fill}));
     JournalEntry entry;
     entry.type = "effect_intent";
     entry.key = "intent:k-1";
     CHECK(must(turn.journal->append(entry)).entry.type == "effect_intent");
     Leash other = Turn::leash(kJournal);
     other.plugin = "broker";
-    REQUIRE(turn.ask(leash, "journal/1.append", {"fill", "f-1", "", "{}"}));
-    REQUIRE(turn.ask(other, "journal/1.append", {"fill", "f-1", "", "{}"}));
+    REQUIRE(turn.ask(leash, "journal/1.append", {"fill", "f-1", "", fill}));
+    REQUIRE(turn.ask(other, "journal/1.append", {"fill", "f-1", "", fill}));
     CHECK(turn.records("fill").size() == 2);
 }
 
