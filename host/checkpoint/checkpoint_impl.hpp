@@ -65,6 +65,7 @@ struct CheckpointStore::Impl {
     /// Removes loose objects that a pack has too, and those that cannot be read: after a power cut
     /// git and libgit2 would take them for the objects. Errors: io.
     Result<> sweep();
+    Result<> sync_fan_out(const std::string& name);
     /// A write of the log, and what became of it as far as the log knows.
     struct Replayed {
         Checkpoint checkpoint;

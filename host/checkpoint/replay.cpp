@@ -37,6 +37,7 @@ Result<> CheckpointStore::Impl::sweep() {
         if (!files) {
             return files.error();
         }
+        bool is_changed = false;
         for (const DirectoryEntry& file : *files) {
             const auto id = GitId::from_hex(folder.name + file.name);
             if (!id || file.name.size() != kDigitsInName) {
@@ -47,10 +48,20 @@ Result<> CheckpointStore::Impl::sweep() {
                     return gone;
                 }
                 recovery.healed.push_back("objects/" + folder.name + "/" + file.name);
+                is_changed = true;
             }
+        }
+        if (auto synced = is_changed ? sync_fan_out(folder.name) : Result<>(); !synced) {
+            return synced;
         }
     }
     return {};
+}
+
+/// Else the next power cut could bring the removed files back after the log was marked clean.
+Result<> CheckpointStore::Impl::sync_fan_out(const std::string& name) {
+    auto fd = os.open_beneath(repository->folder_fd(), "objects/" + name, OpenMode::directory);
+    return fd ? os.full_sync(fd->get()) : Result<>(fd.error());
 }
 
 Result<> CheckpointStore::Impl::replay(const std::vector<LogRecord>& records) {
