@@ -11,8 +11,7 @@ namespace {
 
 std::string place_slowly(daybook::Call call, std::string_view) {
     const std::string key = call.idempotency_key();
-    call.append_journal(
-        "order", key, "o-" + key, R"({"symbol":"NIFTY 50","side":"buy","qty":1})");
+    call.append_journal("order", key, "o-" + key, R"({"symbol":"NIFTY 50","side":"buy","qty":1})");
     while (!call.is_cancelled()) {
         std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
