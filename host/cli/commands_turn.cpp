@@ -283,11 +283,12 @@ int list_tools(const Options& options, Output& output) {
         output.object(*tools);
         return 0;
     }
-    Table table({"TOOL", "PLUGIN", "WRITES", "WHAT IT DOES"});
+    Table table({"TOOL", "PLUGIN", "EFFECT", "WRITES", "WHAT IT DOES"});
     for (const Json& tool : (*tools)["tools"].items()) {
         const std::string& writes = tool["writes"].as_string();
         table.add({tool["name"].as_string(),
                    tool["plugin"].as_string(),
+                   tool["effect"].as_string(),
                    writes.empty() ? "nothing" : writes,
                    shortened(tool["description"].as_string(), 70)});
     }

@@ -129,6 +129,13 @@ Json Leash::to_json(SteadyTime now) const {
     return json;
 }
 
+std::string_view effect_of_tool(const ToolManifest& tool, unsigned plugin_groups) {
+    if ((groups_of_tool(tool, plugin_groups) & kExternalGroups) != 0) {
+        return "external";
+    }
+    return tool.writes ? "desk_write" : "read";
+}
+
 Result<Leash> derive_leash(const TurnAllowance& allowance,
                            const ToolManifest& tool,
                            unsigned plugin_groups,

@@ -118,6 +118,10 @@ inline constexpr int kMaxCallDepth = 4;
 /// "append, edit"; "nothing".
 [[nodiscard]] std::string names_of_operations(unsigned operations);
 
+/// What a tool's call may cause at most, from its verbs and never from a label of its own:
+/// "external" (it has a group that reaches outside), "desk_write" (it writes a file), "read".
+[[nodiscard]] std::string_view effect_of_tool(const ToolManifest& tool, unsigned plugin_groups);
+
 /// Derives a call's leash from the manifest, the arguments and the turn's allowance, before the
 /// call starts. The path argument of a `writes: {arg}` tool must parse as a DeskPath. Errors:
 /// invalid (the path argument), refused (turn forbids the tool or the file: names file, rule, what

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "host/gate/leash.hpp"
 #include "host/surface/api.hpp"
 #include "host/surface/host.hpp"
 
@@ -175,6 +176,7 @@ Result<Json> tool_list(Host& host, Args& args) {
                              !writes                 ? std::string()
                              : writes->fixed.empty() ? "the file in \"" + writes->argument + "\""
                                                      : writes->fixed)
+                        .set("effect", effect_of_tool(*offer.tool, offer.plugin->groups))
                         .set("groups", texts(offer.tool->groups));
         if (schemas) {
             auto schema = Json::parse(offer.tool->input_schema);

@@ -151,6 +151,20 @@ TEST_CASE("a quiet turn's call keeps no group with effects outside, and only its
     CHECK_FALSE(TurnAllowance::of(TurnKind::fold, day()).allows_tool("add_note"));
 }
 
+TEST_CASE("a tool's effect follows from its verbs and its file, from no label", "[gate]") {
+    CHECK(effect_of_tool(add_note(), kAllGroups) == "desk_write");
+    CHECK(effect_of_tool(write_file(), kDeskFiles | kClock) == "desk_write");
+    ToolManifest tool;
+    CHECK(effect_of_tool(tool, kDeskFiles | kClock | kHistory | kScratch | kTools) == "read");
+    for (const unsigned group : {kHttp, kProcess, kJournal, kTriggers}) {
+        CHECK(effect_of_tool(tool, kDeskFiles | group) == "external");
+        CHECK(effect_of_tool(write_file(), group) == "external");
+    }
+    // A group that the plugin was not given counts for nothing.
+    tool.groups = {"daybook.http/1"};
+    CHECK(effect_of_tool(tool, kDeskFiles) == "read");
+}
+
 TEST_CASE("a refusal names the file, the rule and what was allowed", "[gate]") {
     Leash leash = *derive_leash(TurnAllowance::of(TurnKind::message, day()),
                                 add_note(),

@@ -158,6 +158,12 @@ TEST_CASE("no quiet turn reaches outside, whatever it calls (P5 M06 M07)", "[tur
     bench.say_until(1);
     CHECK(bench.records("effect_intent").empty());
     CHECK(bench.records("order").empty());
+    const auto refused = bench.records("write_refused");
+    CHECK(std::count_if(refused.begin(), refused.end(), [](const JournalRecord& record) {
+              return record.entry.data["rule"].as_string() == "turn" &&
+                     record.entry.data["tool"].as_string() == "write_file" &&
+                     record.entry.data["allowed"].as_string() == "add_note, edit_file only";
+          }) == 2);
     const std::string notes = bench.folder.read("workspace/main/notes/2026-10-19.md");
     CHECK(count(notes, "first of the day") == 1);
     CHECK(count(notes, "kept by t-") == 1);
