@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <set>
 #include <system_error>
+#include <tuple>
 #include <utility>
 
 #include <daybook/version.h>
@@ -187,57 +188,91 @@ Result<Registry> Registry::load(Os& os, const Places& places, const Config& conf
     if (!state) {
         return state.error();
     }
-    Registry registry;
+    std::map<std::string, PluginEntry> plugins;
     for (auto& [name, plugin] : named_plugins(config)) {
         PluginEntry entry;
         entry.config = plugin;
         if (auto loaded = load_entry(os, places, state->get(), entry); !loaded) {
             entry.refused = loaded.error().message();
         }
-        registry.plugins_.emplace(name, std::move(entry));
+        plugins.emplace(name, std::move(entry));
     }
-    auto changes = update_lock(os, state->get(), registry.plugins_);
+    auto changes = update_lock(os, state->get(), plugins);
     if (!changes) {
         return changes.error();
+    }
+    Registry registry;
+    for (auto& [name, entry] : plugins) {
+        registry.put(std::move(entry));
     }
     registry.changes_ = std::move(*changes);
     return registry;
 }
 
-const PluginEntry* Registry::find(std::string_view name) const {
-    const auto found = plugins_.find(std::string(name));
-    return found == plugins_.end() ? nullptr : &found->second;
+PluginSet Registry::in_force() const {
+    const std::lock_guard guard(shared_->mutex);
+    return PluginSet(shared_->entries, shared_->version);
 }
 
-std::map<std::string, ToolOffer> Registry::tools_of(const DeskConfig& desk) const {
-    std::map<std::string, ToolOffer> tools;
-    for (const std::string& name : desk.plugins) {
-        const PluginEntry* plugin = find(name);
-        if (plugin == nullptr || !plugin->refused.empty()) {
-            continue;
-        }
-        for (const ToolManifest& tool : plugin->manifest.tools) {
-            tools.emplace(tool.name, ToolOffer{plugin, &tool});
-        }
-    }
-    return tools;
+std::uint64_t Registry::version() const {
+    const std::lock_guard guard(shared_->mutex);
+    return shared_->version;
 }
 
-Result<const PluginEntry*> Registry::model_plugin(const ModelConfig& model) const {
-    const PluginEntry* plugin = find(model.plugin);
-    if (plugin == nullptr) {
-        return Error(Errc::not_found,
-                     "model \"" + model.name + "\": no plugin \"" + model.plugin + "\"");
+namespace {
+
+bool is_same(const OriginConfig& a, const OriginConfig& b) {
+    return std::tie(a.url, a.credential, a.credential_header, a.private_network) ==
+           std::tie(b.url, b.credential, b.credential_header, b.private_network);
+}
+
+/// Whether a desk would notice nothing if the one took the other's place.
+bool is_same(const PluginEntry& a, const PluginEntry& b) {
+    const auto& x = a.config;
+    const auto& y = b.config;
+    return a.sha256 == b.sha256 && a.file == b.file && a.refused == b.refused &&
+           a.groups == b.groups && a.shadowed == b.shadowed && x.name == y.name &&
+           x.config == y.config &&
+           std::equal(x.origins.begin(),
+                      x.origins.end(),
+                      y.origins.begin(),
+                      y.origins.end(),
+                      [](const OriginConfig& one, const OriginConfig& other) {
+                          return is_same(one, other);
+                      });
+}
+
+}  // namespace
+
+const PluginEntry* Registry::keep_locked(PluginEntry entry) {
+    for (const auto& kept : shared_->kept) {
+        if (is_same(*kept, entry)) {
+            return kept.get();
+        }
     }
-    if (!plugin->refused.empty()) {
-        return Error(Errc::refused, "model \"" + model.name + "\": " + plugin->refused);
+    shared_->kept.push_back(std::make_unique<const PluginEntry>(std::move(entry)));
+    return shared_->kept.back().get();
+}
+
+const PluginEntry* Registry::put(PluginEntry entry) {
+    const std::lock_guard guard(shared_->mutex);
+    const std::string name = entry.config.name;
+    const PluginEntry* kept = keep_locked(std::move(entry));
+    const PluginEntry*& now = shared_->entries[name];
+    shared_->version += now == kept ? 0U : 1U;
+    now = kept;
+    return kept;
+}
+
+void Registry::adopt(const Registry& fresh) {
+    const PluginSet others = fresh.in_force();
+    const std::lock_guard guard(shared_->mutex);
+    PluginSet::Entries entries;
+    for (const auto& [name, entry] : others.entries()) {
+        entries.emplace(name, keep_locked(*entry));
     }
-    if (plugin->manifest.models.empty()) {
-        return Error(Errc::unsupported,
-                     "model \"" + model.name + "\": " + described(plugin->manifest, plugin->file) +
-                         "it offers no model; name a model backend in [model." + model.name + "]");
-    }
-    return plugin;
+    shared_->version += entries == shared_->entries ? 0U : 1U;
+    shared_->entries = std::move(entries);
 }
 
 namespace {

@@ -4,12 +4,15 @@
 // loaded from there, so that replacing the file never touches a running one. Nothing of it is
 // executed here: the manifest is read from its ELF note. plugins.lock records file hash and wants
 // of what was loaded. In this version a plugin that the owner's configuration names is trusted by
-// that: a changed file or new wants are told (changes()), not refused. Thread: built on [main],
-// read-only afterwards [any].
+// that: a changed file or new wants are told (changes()), not refused. What is in force may be
+// exchanged while desks work (put, adopt). Thread: [any].
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <map>
+#include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -20,6 +23,7 @@
 #include "host/format/config.hpp"
 #include "host/format/manifest.hpp"
 #include "host/os/os.hpp"
+#include "host/plugin/plugin_set.hpp"
 
 namespace daybook {
 
@@ -33,12 +37,6 @@ struct PluginEntry {
     std::string refused;  ///< why it does not load; "" = fine
     std::vector<std::filesystem::path>
         shadowed;  ///< files of the same name further down the plugin path
-};
-
-/// A tool of a desk and where it comes from.
-struct ToolOffer {
-    const PluginEntry* plugin = nullptr;
-    const ToolManifest* tool = nullptr;
 };
 
 class Registry {
@@ -59,19 +57,37 @@ class Registry {
     /// against its schema. Errors: invalid (names the table and the rule), refused (the plugin does
     /// not load).
     [[nodiscard]] Result<Json> config_of(const PluginEntry& plugin, const DeskConfig& desk) const;
-    [[nodiscard]] const std::map<std::string, PluginEntry>& plugins() const noexcept {
-        return plugins_;
+    /// What is in force now. The entries stay valid for the registry's life, also those that
+    /// others took the place of.
+    [[nodiscard]] PluginSet in_force() const;
+    [[nodiscard]] std::uint64_t version() const;  ///< PluginSet::version() of in_force()
+    [[nodiscard]] PluginSet::Entries plugins() const { return in_force().entries(); }
+    [[nodiscard]] const PluginEntry* find(std::string_view name) const {
+        return in_force().find(name);
     }
-    [[nodiscard]] const PluginEntry* find(std::string_view name) const;
-    /// Tools that the desk's plugins offer, by name; the first plugin in the desk's order wins a
-    /// name.
-    [[nodiscard]] std::map<std::string, ToolOffer> tools_of(const DeskConfig& desk) const;
-    /// The entry that offers the model's plugin. Errors: not_found, refused (with the plugin's
-    /// reason), unsupported.
-    [[nodiscard]] Result<const PluginEntry*> model_plugin(const ModelConfig& model) const;
+    [[nodiscard]] std::map<std::string, ToolOffer> tools_of(const DeskConfig& desk) const {
+        return in_force().tools_of(desk);
+    }
+    [[nodiscard]] Result<const PluginEntry*> model_plugin(const ModelConfig& model) const {
+        return in_force().model_plugin(model);
+    }
+
+    /// Puts the entry in force under its name; work that has begun goes on with what it began with.
+    /// Returns the entry that is in force now.
+    const PluginEntry* put(PluginEntry entry);
+    /// Puts all of another one's in force, and takes out what it does not name.
+    void adopt(const Registry& fresh);
 
   private:
-    std::map<std::string, PluginEntry> plugins_;
+    struct Shared {
+        std::mutex mutex;  // guards all of it
+        PluginSet::Entries entries;
+        std::uint64_t version = 1;
+        std::vector<std::unique_ptr<const PluginEntry>> kept;  ///< all that ever were in force
+    };
+    const PluginEntry* keep_locked(PluginEntry entry);
+
+    std::unique_ptr<Shared> shared_ = std::make_unique<Shared>();
     std::vector<std::string> changes_;
 };
 

@@ -26,8 +26,8 @@ Json plugins_json(const Host& host) {
     Json plugins = Json::array();
     for (const auto& [name, entry] : host.registry().plugins()) {
         std::uint64_t restarts = 0;
-        std::string state = entry.refused.empty() ? "ok" : "refused";
-        std::string reason = entry.refused;
+        std::string state = entry->refused.empty() ? "ok" : "refused";
+        std::string reason = entry->refused;
         for (const Desk* desk : host.desks()) {
             for (const RunnerStatus& runner : desk->runners()) {
                 if (runner.plugin != name) {
@@ -43,7 +43,7 @@ Json plugins_json(const Host& host) {
         }
         plugins.push(Json::object()
                          .set("name", name)
-                         .set("version", entry.manifest.version)
+                         .set("version", entry->manifest.version)
                          .set("state", state)
                          .set("reason", reason)
                          .set("restarts", static_cast<std::int64_t>(restarts)));

@@ -87,7 +87,7 @@ Result<Json> plugin_list(Host& host, Args& args) {
     }
     Json plugins = Json::array();
     for (const auto& [name, entry] : host.registry().plugins()) {
-        plugins.push(plugin_json(host, entry, /*whole=*/false));
+        plugins.push(plugin_json(host, *entry, /*whole=*/false));
     }
     return Json::object()
         .set("isolation", name_of(host.config().host.isolation))

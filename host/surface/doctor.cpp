@@ -97,10 +97,10 @@ void look_at_isolation(Host& host, Findings& findings, const std::stop_token& st
     }
     if (const Desk* desk = host.any_desk()) {
         for (const auto& [name, entry] : host.registry().plugins()) {
-            if (!entry.refused.empty() || stop.stop_requested()) {
+            if (!entry->refused.empty() || stop.stop_requested()) {
                 continue;
             }
-            auto probe = probe_walls(host, *desk, entry);
+            auto probe = probe_walls(host, *desk, *entry);
             if (!probe) {
                 findings.bad(
                     "walls",
@@ -132,12 +132,13 @@ void look_at_isolation(Host& host, Findings& findings, const std::stop_token& st
 
 void look_at_plugins(const Host& host, Findings& findings) {
     for (const auto& [name, entry] : host.registry().plugins()) {
-        if (entry.refused.empty()) {
-            findings.ok("plugin " + name, entry.manifest.version + " from " + entry.file.string());
+        if (entry->refused.empty()) {
+            findings.ok("plugin " + name,
+                        entry->manifest.version + " from " + entry->file.string());
         } else {
             findings.bad(
                 "plugin " + name,
-                entry.refused,
+                entry->refused,
                 "put it right and start the host again, or take it out of the configuration");
         }
     }

@@ -84,9 +84,10 @@ Result<std::unique_ptr<Host>> Host::open(const Needs& needs, Config config) {
     if (!first) {
         return first.error();
     }
+    host->registry_->adopt(*(*first)->registry);
     host->current_ = first->get();
     host->generations_.push_back(std::move(*first));
-    host->tell_plugins(host->registry());
+    host->tell_plugins(*host->current_.load()->registry);
     return host;
 }
 
@@ -105,7 +106,7 @@ Result<std::unique_ptr<Host::Generation>> Host::make_generation(
         .os = needs_.os,
         .clock = *clock_,
         .loop = needs_.loop,
-        .registry = *made->registry,
+        .registry = *registry_,
         .config = made->config,
         .host_journal = *journal_,
         .home = needs_.state.path(),
@@ -126,13 +127,13 @@ void Host::tell_plugins(const Registry& registry) {
         record("plugin", Json::object().set("what", "changed").set("text", change));
     }
     for (const auto& [name, plugin] : registry.plugins()) {
-        if (!plugin.refused.empty()) {
-            needs_.log.error("plugin refused plugin=" + name + " reason=" + plugin.refused);
+        if (!plugin->refused.empty()) {
+            needs_.log.error("plugin refused plugin=" + name + " reason=" + plugin->refused);
             record("plugin",
                    Json::object()
                        .set("what", "refused")
                        .set("plugin", name)
-                       .set("reason", plugin.refused));
+                       .set("reason", plugin->refused));
         }
     }
 }
@@ -213,7 +214,7 @@ std::string Host::summary() const {
     std::string text = counted(slots_.size(), "desk");
     std::size_t plugins = 0;
     for (const auto& [name, plugin] : registry().plugins()) {
-        plugins += plugin.refused.empty() ? 1U : 0U;
+        plugins += plugin->refused.empty() ? 1U : 0U;
     }
     text += ", " + counted(plugins, "plugin");
     std::size_t failed = 0;

@@ -70,7 +70,7 @@ class Host {
     [[nodiscard]] const Needs& needs() const noexcept { return needs_; }
     /// Of the newest configuration in force; valid for the host's life.
     [[nodiscard]] const Config& config() const noexcept { return current_.load()->config; }
-    [[nodiscard]] const Registry& registry() const noexcept { return *current_.load()->registry; }
+    [[nodiscard]] const Registry& registry() const noexcept { return *registry_; }
     [[nodiscard]] const Journal& journal() const noexcept { return *journal_; }
     [[nodiscard]] const Clock& clock() const noexcept { return *clock_; }
     [[nodiscard]] ReplayedClock* replayed() const noexcept {
@@ -117,7 +117,7 @@ class Host {
     struct Generation {
         Config config;
         std::map<std::string, std::string> tables;  ///< to compare the next one with
-        std::unique_ptr<Registry> registry;
+        std::unique_ptr<Registry> registry;         ///< as read; what is in force is the host's
         std::optional<DeskServices> services;
     };
 
@@ -138,6 +138,7 @@ class Host {
     std::unique_ptr<Journal> journal_;
     HttpClient http_;
     KeyFiles keys_;
+    const std::unique_ptr<Registry> registry_ = std::make_unique<Registry>();
     std::vector<std::unique_ptr<Generation>> generations_;  // added to by one reload at a time
     std::atomic<Generation*> current_{nullptr};
     mutable std::mutex note_mutex_;  // guards reload_note_

@@ -67,11 +67,10 @@ Result<> Host::check_generation(const Generation& fresh) const {
         }
     }
     for (const auto& [name, plugin] : fresh.registry->plugins()) {
-        const auto before = registry().plugins().find(name);
-        const bool was_fine =
-            before == registry().plugins().end() || before->second.refused.empty();
-        if (!plugin.refused.empty() && was_fine) {
-            return Error(Errc::refused, "plugin " + name + ": " + plugin.refused);
+        const PluginEntry* before = registry().find(name);
+        const bool was_fine = before == nullptr || before->refused.empty();
+        if (!plugin->refused.empty() && was_fine) {
+            return Error(Errc::refused, "plugin " + name + ": " + plugin->refused);
         }
     }
     return {};
@@ -105,6 +104,7 @@ void Host::put_in_force(std::unique_ptr<Generation> fresh) {
     generations_.push_back(std::move(fresh));
     current_ = &now;
     needs_.log.set_level(log_level_of(now.config.host.log_level));
+    registry_->adopt(*now.registry);
     tell_plugins(*now.registry);
     for (const std::string& name : plan.removed) {
         slots_.remove(name, grace);

@@ -47,7 +47,8 @@ Desk::Impl::Impl(const DeskServices& services_, DeskConfig config_, DeskStores s
       config(std::move(config_)),
       stores(std::move(stores_)),
       keeper(stores.calendar, stores.zone, rollover_of(config, stores.calendar)),
-      tools(services.registry.tools_of(config)),
+      plugins(services.registry.in_force()),
+      tools(plugins.tools_of(config)),
       events(config.name),
       queue(services.config.host.queue_limit),
       runners(services,
@@ -86,6 +87,7 @@ Desk::Impl::Impl(const DeskServices& services_, DeskConfig config_, DeskStores s
             inbox,
             events,
             interrupt,
+            plugins,
             tools,
             schemas,
             next_turn,
@@ -344,6 +346,10 @@ void Desk::retry_runner(const std::string& plugin) {
     impl_->runners.retry(plugin);
 }
 
+void Desk::look_at_plugins() {
+    impl_->add_task({[] {}, [] {}});  // each piece of work begins with the look
+}
+
 const SessionStore& Desk::sessions() const noexcept {
     return *impl_->stores.sessions;
 }
@@ -361,6 +367,7 @@ Result<std::string> Desk::read_own_file(const DeskPath& path) const {
 }
 
 std::map<std::string, ToolOffer> Desk::tools() const {
+    const std::lock_guard lock(impl_->tools_mutex);
     return impl_->tools;
 }
 

@@ -57,6 +57,9 @@ struct DeskServices {
     std::filesystem::path owner_folder = {};  ///< of the configuration file; "" = none
     HttpClient* http = nullptr;               ///< nullptr: no http/1
     const KeyFiles* keys = nullptr;           ///< nullptr: no credentials
+    /// What became of a runner, as RunnerEvents::on_lifecycle. May be empty; must not block. [io]
+    std::function<void(const PluginEntry&, const std::string& what, const RunnerStatus&)>
+        on_runner = {};
 };
 
 /// One event of a desk, for whoever watches (`daybook say`, `status --watch`). JSON with "event"
@@ -166,6 +169,8 @@ class Desk : public std::enable_shared_from_this<Desk> {
     [[nodiscard]] DeskStatus status() const;                  ///< [any]
     [[nodiscard]] std::vector<RunnerStatus> runners() const;  ///< [any]
     void retry_runner(const std::string& plugin);             ///< [any]
+    /// Other plugins are in force: they are taken up as soon as no work is under way. [any]
+    void look_at_plugins();
 
     // Reading, on any thread: these only read files.
     [[nodiscard]] const SessionStore& sessions() const noexcept;

@@ -71,6 +71,8 @@ struct Desk::Impl {
     void run_one();          ///< [desk]; throws nothing
     void run_piece();
     void wake_thread();  ///< [any]
+    /// Takes up what plugins are in force now; never while work is under way. [desk]
+    void take_up_plugins();
     Desk::ToolAnswer run_owner_call(const std::string& tool, const std::string& arguments);
     /// Runs it; an exception becomes an error and a line in the log.
     template <typename T>
@@ -113,7 +115,9 @@ struct Desk::Impl {
     const DeskConfig config;
     DeskStores stores;
     const SessionKeeper keeper;
-    const std::map<std::string, ToolOffer> tools;
+    PluginSet plugins;                       // [desk]
+    std::map<std::string, ToolOffer> tools;  // written by [desk] under tools_mutex
+    mutable std::mutex tools_mutex;          // guards tools against readers of other threads
     DeskInbox inbox;
     DeskEvents events;
     TurnInterrupt interrupt;

@@ -58,6 +58,7 @@ struct DeskParts {
     DeskInbox& inbox;
     DeskEvents& events;
     TurnInterrupt& interrupt;
+    const PluginSet& plugins;  ///< as the work that runs found them; exchanged between two
     const std::map<std::string, ToolOffer>& tools;
     std::map<std::string, JsonSchema>& schemas;  ///< compiled at the first call of a tool
     std::uint64_t& next_turn;                    ///< number of the next turn; never given twice

@@ -88,6 +88,7 @@ void Desk::Impl::run_piece() {
         }
     }
     interrupt.clear();
+    take_up_plugins();
     in_turn = true;
     if (task.work) {
         task.work();
@@ -104,6 +105,22 @@ void Desk::Impl::run_piece() {
         const std::lock_guard lock(work_mutex);
         trash_due = trash_due.value_or(std::chrono::steady_clock::now() + Trash::kKept);
     }
+}
+
+void Desk::Impl::take_up_plugins() {
+    if (services.registry.version() == plugins.version()) {
+        return;
+    }
+    PluginSet fresh = services.registry.in_force();
+    auto fresh_tools = fresh.tools_of(config);
+    plugins = std::move(fresh);
+    {
+        const std::lock_guard lock(tools_mutex);
+        tools = std::move(fresh_tools);
+    }
+    schemas.clear();  // they may be another version's
+    router.forget_all();
+    runners.keep_only(plugins);
 }
 
 Desk::ToolAnswer Desk::Impl::run_owner_call(const std::string& tool, const std::string& arguments) {

@@ -42,7 +42,7 @@ Result<ModelChoice> ModelRouter::find(const std::string& name) const {
     if (found == models.end()) {
         return Error(Errc::not_found, "the configuration has no [model." + name + "]");
     }
-    auto plugin = parts_.services.registry.model_plugin(found->second);
+    auto plugin = parts_.plugins.model_plugin(found->second);
     if (!plugin) {
         return plugin.error();
     }

@@ -44,6 +44,11 @@ class ModelRouter {
     std::int64_t window_of(ModelCaller& caller, const ModelChoice& model);
     /// What a failed turn told of the model's readiness.
     void forget(const std::string& model) { readiness_.erase(model); }
+    /// Other plugins stand behind the models now.
+    void forget_all() {
+        readiness_.clear();
+        windows_.clear();
+    }
 
   private:
     struct Readiness {

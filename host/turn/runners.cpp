@@ -1,5 +1,8 @@
 #include "host/turn/runners.hpp"
 
+#include <algorithm>
+#include <iterator>
+
 #include "host/turn/desk.hpp"
 
 namespace daybook {
@@ -71,37 +74,76 @@ const ScratchFolder* Runners::find_scratch(const std::string& plugin) const {
     return found == scratch_.end() ? nullptr : found->second.get();
 }
 
-RunnerEvents Runners::events_for(const std::string& plugin) const {
+RunnerEvents Runners::events_for(const PluginEntry& entry) const {
     RunnerEvents events;
-    events.on_log = [this, plugin](int level, const std::string& message) {
+    events.on_log = [this, plugin = entry.config.name](int level, const std::string& message) {
         services_.log(level, message + " plugin=" + plugin + " desk=" + config_.name);
     };
-    events.on_lifecycle = [this, plugin](const std::string& what, const RunnerStatus& status) {
+    events.on_lifecycle = [this, &entry](const std::string& what, const RunnerStatus& status) {
+        const std::string& plugin = entry.config.name;
         const bool usual = what == "started" || what == "stopped";
         services_.log(usual ? kLogInfo : kLogWarn,
                       "plugin " + what + " plugin=" + plugin + " desk=" + config_.name +
                           (status.reason.empty() ? "" : " reason=\"" + status.reason + "\""));
-        JournalEntry entry;
-        entry.type = "plugin";
-        entry.data = Json::object();
-        entry.data.set("plugin", plugin).set("desk", config_.name).set("what", what);
+        JournalEntry record;
+        record.type = "plugin";
+        record.data = Json::object();
+        record.data.set("plugin", plugin).set("desk", config_.name).set("what", what);
         if (!status.reason.empty()) {
-            entry.data.set("reason", status.reason);
+            record.data.set("reason", status.reason);
         }
         if (!usual && !status.last_exit.empty()) {
-            entry.data.set("exit", status.last_exit);
+            record.data.set("exit", status.last_exit);
         }
-        record_(std::move(entry));
+        record_(std::move(record));
+        if (services_.on_runner) {
+            services_.on_runner(entry, what, status);
+        }
     };
     return events;
 }
 
+void Runners::retire_locked(Held held) {
+    held.process->stop();
+    retired_.push_back(std::move(held));
+}
+
+std::vector<Runners::Held> Runners::take_ended_locked() {
+    const auto has_ended = [](const Held& held) { return held.process->status().pid < 0; };
+    const auto first = std::stable_partition(
+        retired_.begin(), retired_.end(), [&](const Held& held) { return !has_ended(held); });
+    std::vector<Held> ended(std::make_move_iterator(first),
+                            std::make_move_iterator(retired_.end()));
+    retired_.erase(first, retired_.end());
+    return ended;
+}
+
+void Runners::keep_only(const PluginSet& plugins) {
+    std::vector<Held> ended;
+    const std::lock_guard lock(mutex_);
+    for (auto runner = runners_.begin(); runner != runners_.end();) {
+        if (plugins.find(runner->first) == runner->second.entry) {
+            ++runner;
+            continue;
+        }
+        retire_locked(std::move(runner->second));
+        runner = runners_.erase(runner);
+    }
+    ended = take_ended_locked();
+}
+
 Result<RunnerProcess*> Runners::of(const PluginEntry& plugin) {
     const std::string& name = plugin.config.name;
+    std::vector<Held> ended;
     {
         const std::lock_guard lock(mutex_);
+        ended = take_ended_locked();
         if (const auto found = runners_.find(name); found != runners_.end()) {
-            return found->second.get();
+            if (found->second.entry == &plugin) {
+                return found->second.process.get();
+            }
+            retire_locked(std::move(found->second));
+            runners_.erase(found);
         }
     }
     auto settings = settings_for(plugin);
@@ -109,16 +151,22 @@ Result<RunnerProcess*> Runners::of(const PluginEntry& plugin) {
         return settings.error();
     }
     auto runner = std::make_unique<RunnerProcess>(
-        services_.loop, inbox_, plugin, std::move(*settings), events_for(name));
+        services_.loop, inbox_, plugin, std::move(*settings), events_for(plugin));
     const std::lock_guard lock(mutex_);
-    return runners_.emplace(name, std::move(runner)).first->second.get();
+    return runners_.emplace(name, Held{&plugin, std::move(runner)}).first->second.process.get();
 }
 
 std::vector<RunnerStatus> Runners::statuses() const {
     const std::lock_guard lock(mutex_);
     std::vector<RunnerStatus> statuses;
-    for (const auto& [name, runner] : runners_) {
-        statuses.push_back(runner->status());
+    for (const auto& [name, held] : runners_) {
+        statuses.push_back(held.process->status());
+    }
+    for (const Held& held : retired_) {
+        RunnerStatus status = held.process->status();
+        if (status.pid >= 0) {
+            statuses.push_back(std::move(status));
+        }
     }
     return statuses;
 }
@@ -127,15 +175,17 @@ void Runners::retry(const std::string& plugin) {
     const std::lock_guard lock(mutex_);
     const auto found = runners_.find(plugin);
     if (found != runners_.end()) {
-        found->second->retry();
+        found->second.process->retry();
     }
 }
 
 void Runners::clear() {
-    std::map<std::string, std::unique_ptr<RunnerProcess>> ended;
+    std::map<std::string, Held> ended;
+    std::vector<Held> retired;
     {
         const std::lock_guard lock(mutex_);
         ended.swap(runners_);
+        retired.swap(retired_);
     }
 }
 

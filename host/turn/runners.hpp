@@ -1,4 +1,5 @@
 // The runner processes of one desk: one a plugin, made with its first call, kept with the desk.
+// When another file of the plugin is put in force, its runner is drained and a new one made.
 #pragma once
 
 #include <functional>
@@ -28,8 +29,8 @@ class Runners {
             DeskInbox& inbox,
             std::function<void(JournalEntry)> record);
 
-    /// The plugin's runner; it starts its process with the first call. Errors: invalid (its
-    /// configuration), refused. Thread: [desk].
+    /// The runner of just this entry; an earlier entry's is drained. It starts its process with the
+    /// first call. Errors: invalid (its configuration), refused. Thread: [desk].
     Result<RunnerProcess*> of(const PluginEntry& plugin);
     /// The plugin's scratch folder for this desk; null when its profile has none. Thread: [desk].
     ScratchFolder* scratch_of(const PluginEntry& plugin);
@@ -40,20 +41,31 @@ class Runners {
     std::function<Result<>()> inspection_of(const PluginEntry& plugin);
     [[nodiscard]] std::vector<RunnerStatus> statuses() const;  ///< [any]
     void retry(const std::string& plugin);                     ///< [any]
+    /// Drains the runners of entries that are not in the set. No call is out. Thread: [desk].
+    void keep_only(const PluginSet& plugins);
     /// Ends every process. The desk's thread must not run any more.
     void clear();
 
   private:
     [[nodiscard]] Result<RunnerSettings> settings_for(const PluginEntry& plugin);
-    [[nodiscard]] RunnerEvents events_for(const std::string& plugin) const;
+    struct Held {
+        const PluginEntry* entry = nullptr;
+        std::unique_ptr<RunnerProcess> process;
+    };
+    [[nodiscard]] RunnerEvents events_for(const PluginEntry& entry) const;
+    /// Asks it to finish; it is kept until it has.
+    void retire_locked(Held held);
+    /// Retired ones that have ended. Destroyed by the caller, without the lock.
+    [[nodiscard]] std::vector<Held> take_ended_locked();
 
     const DeskServices& services_;
     const DeskConfig& config_;
     const std::string zone_;
     DeskInbox& inbox_;
     const std::function<void(JournalEntry)> record_;
-    mutable std::mutex mutex_;  // guards the map; runners are added by the desk's thread only
-    std::map<std::string, std::unique_ptr<RunnerProcess>> runners_;
+    mutable std::mutex mutex_;  // guards both; runners are added by the desk's thread only
+    std::map<std::string, Held> runners_;
+    std::vector<Held> retired_;                                      // asked to finish
     std::map<std::string, std::unique_ptr<ScratchFolder>> scratch_;  // [desk]
 };
 

@@ -309,7 +309,7 @@ CallOutcome ToolCaller::call(const std::string& tool, const std::string& argumen
 }
 
 Result<> ToolCaller::check_named(const Leash& parent, const std::string& tool) const {
-    const PluginEntry* caller = parts_.services.registry.find(parent.plugin);
+    const PluginEntry* caller = parts_.plugins.find(parent.plugin);
     const std::vector<std::string> named =
         caller != nullptr ? caller->manifest.calls : std::vector<std::string>();
     if (std::find(named.begin(), named.end(), tool) != named.end()) {

@@ -31,7 +31,7 @@ void remember_shown(ShownFiles& shown,
 std::vector<const SkillManifest*> skills_of(const DeskParts& parts) {
     std::vector<const SkillManifest*> skills;
     for (const std::string& name : parts.config.plugins) {
-        const PluginEntry* plugin = parts.services.registry.find(name);
+        const PluginEntry* plugin = parts.plugins.find(name);
         if (plugin == nullptr || !plugin->refused.empty()) {
             continue;
         }
