@@ -5,6 +5,7 @@
 
 #include "host/gate/content_rules.hpp"
 #include "host/os/desk_path.hpp"
+#include "host/turn/handover.hpp"
 #include "host/turn/turn_inputs.hpp"
 
 namespace daybook {
@@ -186,8 +187,8 @@ Result<> Compressor::before_turn(const ModelChoice& model,
 bool Compressor::compact_backend(const ModelChoice& model,
                                  const Next& next,
                                  CompressReport& report) {
-    if (!parts_.sessions.state().backend_sessions.contains(model.config->name)) {
-        return false;
+    if (!may_resume(parts_.sessions, router_.holder(), model.config->name)) {
+        return false;  // it keeps none, or one that another model has left behind
     }
     TurnScope scope;
     scope.kind = TurnKind::summary;

@@ -44,6 +44,10 @@ class ModelRouter {
     std::int64_t window_of(ModelCaller& caller, const ModelChoice& model);
     /// What a failed turn told of the model's readiness.
     void forget(const std::string& model) { readiness_.erase(model); }
+    /// The model that was asked last in a turn of the desk's conversation; "" = none since the
+    /// start.
+    [[nodiscard]] const std::string& holder() const noexcept { return holder_; }
+    void set_holder(const std::string& model) { holder_ = model; }
     /// Other plugins stand behind the models now.
     void forget_all() {
         readiness_.clear();
@@ -60,6 +64,7 @@ class ModelRouter {
     DeskParts& parts_;
     std::map<std::string, Readiness> readiness_;
     std::map<std::string, std::int64_t> windows_;
+    std::string holder_;
 };
 
 }  // namespace daybook

@@ -161,7 +161,8 @@ Result<> Turn::begin(const Trigger& trigger) {
     }
     begun_turn_ = true;
     note_owner_edits();
-    fixed_ = gather_fixed_part(parts_, scope_);
+    take_over();
+    refresh_fixed_part();
     offered_tools_ = gather_tools(parts_, scope_);
     parts_.events.emit("turn_start",
                        about()

@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "host/turn/handover.hpp"
 #include "host/turn/model_router.hpp"
 #include "host/turn/prompt.hpp"
 #include "host/turn/tool_call.hpp"
@@ -55,6 +56,12 @@ class Turn {
     /// session).
     Result<> run_calls(const ModelAnswer& answer, int round);
     void note_owner_edits();
+    /// Takes up who held the conversation before; what the model must be told goes into
+    /// `handover_`.
+    void take_over();
+    void tell_handover();
+    /// The fixed part as it is now, with the hand-over.
+    void refresh_fixed_part();
     ModelAnswer ask(std::vector<std::string>& left_out);
     /// The next request but for its frame, cut to the window as far as it must be.
     struct Draft;
@@ -87,6 +94,8 @@ class Turn {
     ModelChoice model_;
     std::int64_t window_ = 0;
     FixedPart fixed_;
+    std::optional<Handover> handover_;
+    bool resumes_ = false;  ///< the backend's own session holds the conversation
     Json offered_tools_;
     Json::Array live_;
     std::vector<std::string> left_out_;

@@ -52,6 +52,34 @@ Turn::Draft Turn::draft(std::vector<std::string>& left_out) const {
     return draft;
 }
 
+void Turn::tell_handover() {
+    if (!handover_) {
+        return;
+    }
+    if (auto told = record_handover(parts_, *handover_, scope_.session, scope_.turn); !told) {
+        // A journal that fails ends the turn at its next record.
+        parts_.services.log(kLogError, told.error().message() + " desk=" + parts_.config.name);
+    }
+}
+
+void Turn::take_over() {
+    const std::string& model = model_.config->name;
+    resumes_ = may_resume(parts_.sessions, router_.holder(), model);
+    if (trigger_.kind == TurnKind::flush) {
+        return;  // the turn behind it takes over
+    }
+    handover_ = handover_for(parts_.sessions, router_.holder(), model, scope_.turn);
+    router_.set_holder(model);
+    tell_handover();
+}
+
+void Turn::refresh_fixed_part() {
+    fixed_ = gather_fixed_part(parts_, scope_);
+    if (handover_) {
+        add_handover(parts_, *handover_, scope_.session, scope_.turn, fixed_);
+    }
+}
+
 bool Turn::compress_now(const std::string& mark, std::int64_t used) {
     if (compressed_ || trigger_.kind == TurnKind::flush) {
         return false;
@@ -68,7 +96,7 @@ bool Turn::compress_now(const std::string& mark, std::int64_t used) {
     if (newest != live_.rend() && live_.size() > 1) {
         live_.erase(live_.begin() + 1, std::prev(newest.base()));
     }
-    fixed_ = gather_fixed_part(parts_, scope_);
+    refresh_fixed_part();
     return true;
 }
 
@@ -100,7 +128,7 @@ ModelAnswer Turn::ask(std::vector<std::string>& left_out) {
     }
     RequestFrame frame = make_frame(parts_, scope_, model_, window_);
     const auto& resume = parts_.sessions.state().backend_sessions;
-    if (const auto found = resume.find(model_.config->name); found != resume.end()) {
+    if (const auto found = resume.find(model_.config->name); resumes_ && found != resume.end()) {
         frame.resume = found->second;
     }
     frame.fixed = &fixed_;
@@ -174,6 +202,11 @@ bool Turn::take_next_model(const ModelAnswer& answer, TurnEnd& end) {
                                        "): " + message + "; asking " + next->config->name));
     model_ = *next;
     window_ = router_.window_of(models_, model_);
+    handover_ = Handover{Handover::Why::failed, name, model_.config->name, answer.error_class};
+    resumes_ = false;  // what the failed model did is in no backend's session
+    router_.set_holder(model_.config->name);
+    tell_handover();
+    refresh_fixed_part();
     return true;
 }
 
