@@ -12,8 +12,10 @@ Result<std::unique_ptr<PluginBench>> PluginBench::open() {
     bench->folder_.write("probe", "x");
     Config config;
     config.plugins["echo"].name = "echo";
-    auto loaded =
-        Registry::load(bench->os_, {{DAYBOOK_BENCH_FIXTURES}, bench->folder_ / "state"}, config);
+    auto loaded = Registry::load(
+        bench->os_,
+        {{DAYBOOK_BENCH_FIXTURES}, bench->folder_ / "state", {DAYBOOK_BENCH_FIXTURES}},
+        config);
     if (!loaded) {
         return loaded.error();
     }

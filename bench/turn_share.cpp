@@ -49,7 +49,8 @@ class TurnBench {
             return journal.error();
         }
         host_journal_ = std::move(*journal);
-        auto registry = Registry::load(real_, {{DAYBOOK_BENCH_FIXTURES}, folder_.path()}, config_);
+        auto registry = Registry::load(
+            real_, {{DAYBOOK_BENCH_FIXTURES}, folder_.path(), {DAYBOOK_BENCH_FIXTURES}}, config_);
         if (!registry) {
             return registry.error();
         }

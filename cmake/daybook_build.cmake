@@ -80,3 +80,20 @@ function(daybook_host_library name)
     target_include_directories(${name} PUBLIC "${CMAKE_SOURCE_DIR}")
     target_link_libraries(${name} PUBLIC daybook::sdk daybook_third_party PRIVATE daybook_warnings)
 endfunction()
+
+# daybook_plugin_sum(NAME): NAME.so.sha256 beside NAME.so, with every build.
+function(daybook_plugin_sum name)
+    add_custom_command(TARGET ${name} POST_BUILD VERBATIM
+        COMMAND "${CMAKE_COMMAND}" "-DFILE=$<TARGET_FILE:${name}>" -P "${CMAKE_SOURCE_DIR}/cmake/write_sha256.cmake")
+endfunction()
+
+# daybook_ship_plugin(NAME): installs a plugin of ours with NAME.so.sha256 beside it, by which the host knows that it
+# came with it. The sum is taken again after installing, which may strip the file; whoever strips later takes it again:
+# sha256sum NAME.so >NAME.so.sha256.
+function(daybook_ship_plugin name)
+    daybook_plugin_sum(${name})
+    set(folder "${CMAKE_INSTALL_LIBDIR}/daybook/plugins/1")
+    install(TARGETS ${name} LIBRARY DESTINATION "${folder}")
+    install(CODE "set(FILE \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${folder}/${name}.so\")
+        include(\"${CMAKE_SOURCE_DIR}/cmake/write_sha256.cmake\")")
+endfunction()

@@ -76,6 +76,7 @@ constexpr Command kCommands[] = {
     {"plugin list", "", 0, 0, "plugins, their walls and their state", list_plugins},
     {"plugin show", "PLUGIN", 1, 1, "one plugin, its manifest and its runners", show_plugin},
     {"plugin retry", "PLUGIN", 1, 1, "start a plugin again that was given up", retry_plugin},
+    {"plugin trust", "FILE|PLUGIN", 1, 1, "show what a file wants, and let it run", trust_plugin},
     {"model list", "", 0, 0, "models of the configuration", list_models},
     {"calendar today", "[DESK]", 0, 1, "is today a trading day, and when", calendar_today},
     {"calendar next", "[DESK]", 0, 1, "the next trading day", calendar_next},

@@ -50,6 +50,8 @@ int list_plugins(const Options& options, Output& output);
 int show_plugin(const Options& options, Output& output);
 int retry_plugin(const Options& options, Output& output);
 int list_models(const Options& options, Output& output);
+// commands_trust.cpp
+int trust_plugin(const Options& options, Output& output);
 // commands_calendar.cpp
 int calendar_today(const Options& options, Output& output);
 int calendar_next(const Options& options, Output& output);

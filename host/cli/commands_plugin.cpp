@@ -60,12 +60,13 @@ int list_plugins(const Options& options, Output& output) {
         if (result["isolation"].as_string() != "required") {
             output.line(output.yellow("isolation is " + result["isolation"].as_string()));
         }
-        Table table({"PLUGIN", "VERSION", "STATE", "PROFILE", "WALLS", "FILE"});
+        Table table({"PLUGIN", "VERSION", "STATE", "TRUST", "PROFILE", "WALLS", "FILE"});
         for (const Json& plugin : result["plugins"].items()) {
             const auto& runners = plugin["runners"].items();
             table.add({plugin["name"].as_string(),
                        plugin["version"].as_string(),
                        plugin["state"].as_string(),
+                       plugin["trust"].as_string().empty() ? "none" : plugin["trust"].as_string(),
                        plugin["profile"].as_string(),
                        runners.empty() ? "not started" : walls_text(runners.front()["walls"]),
                        plugin["file"].as_string()});
@@ -91,6 +92,9 @@ int show_plugin(const Options& options, Output& output) {
         }
         output.line("file     " + plugin["file"].as_string());
         output.line("sha256   " + plugin["sha256"].as_string());
+        output.line("trust    " + (plugin["trust"].as_string().empty()
+                                       ? std::string("none")
+                                       : plugin["trust"].as_string()));
         output.line("profile  " + plugin["profile"].as_string());
         std::string wants;
         for (const Json& want : plugin["wants"].items()) {

@@ -90,6 +90,9 @@ void add_options_of(std::string_view path, CLI::App& leaf, Options& options) {
         leaf.add_option("--file", options.file, "only this file")->option_text("FILE");
         leaf.add_flag("--yes,-y", options.yes, "do not ask");
     }
+    if (is({"plugin trust"})) {
+        leaf.add_flag("--yes,-y", options.yes, "do not ask");
+    }
     if (is({"checkpoint restore", "checkpoint undo"})) {
         leaf.add_flag("--dry-run", options.dry_run, "show what would change, change nothing");
     }

@@ -7,69 +7,15 @@
 #include <tuple>
 #include <utility>
 
-#include <daybook/version.h>
-
 #include "host/format/json.hpp"
-#include "host/format/sha256.hpp"
-#include "host/gate/leash.hpp"
-#include "host/os/desk_path.hpp"
 #include "host/plugin/plugin_file.hpp"
-#include "host/plugin/plugins_lock.hpp"
+#include "host/plugin/plugin_reading.hpp"
+#include "host/plugin/plugin_trust.hpp"
 
 namespace daybook {
 namespace {
 
 namespace fs = std::filesystem;
-
-/// What this version's host calls serve.
-constexpr unsigned kServedGroups =
-    kDeskFiles | kClock | kTools | kJournal | kScratch | kHttp | kHistory | kTriggers;
-
-std::string abi_text(std::uint32_t major, std::uint32_t minor) {
-    return std::to_string(major) + "." + std::to_string(minor);
-}
-
-std::string described(const Manifest& manifest, const fs::path& file) {
-    return "plugin \"" + printable(manifest.name, 64) + "\" " + printable(manifest.version, 64) +
-           " (" + file.string() + "): ";
-}
-
-/// Name, version and ABI numbers alone, so that a plugin of another major is told so whatever else
-/// its manifest holds.
-Manifest read_head(const Json& json) {
-    Manifest head;
-    head.name = json["name"].as_string();
-    head.version = json["version"].as_string();
-    const auto number = [](const Json& value) {
-        return static_cast<std::uint32_t>(std::clamp<std::int64_t>(value.as_integer(0), 0, 65535));
-    };
-    const auto& abi = json["abi"].items();
-    head.abi_major = abi.size() == 2 ? number(abi[0]) : 0;
-    head.abi_minor = abi.size() == 2 ? number(abi[1]) : 0;
-    head.min_host_minor = number(json["min_host_minor"]);
-    return head;
-}
-
-Result<> check_wants(PluginEntry& entry) {
-    const std::string who = described(entry.manifest, entry.file);
-    for (const std::string& want : entry.manifest.wants) {
-        const auto group = group_of(want);
-        if (!group || (*group & kServedGroups) == 0) {
-            return Error(Errc::refused,
-                         who + "wants " + printable(want) + "; this host does not serve " +
-                             printable(want) + " yet (it serves " + names_of_groups(kServedGroups) +
-                             "); remove the want or use a later daybook");
-        }
-        entry.groups |= *group;
-    }
-    if ((entry.manifest.profile == "scratch") != ((entry.groups & kScratch) != 0)) {
-        return Error(Errc::refused,
-                     who +
-                         "profile \"scratch\" and the want daybook.scratch/1 belong together, and "
-                         "it has one of them only; correct its manifest");
-    }
-    return {};
-}
 
 Result<> check_config(const PluginEntry& entry, const Json& config, const std::string& table) {
     if (entry.manifest.config_schema.empty()) {
@@ -91,7 +37,8 @@ Result<> check_config(const PluginEntry& entry, const Json& config, const std::s
 }
 
 /// From the configuration to an entry that may run. The error's sentence becomes `refused`.
-Result<> load_entry(Os& os, const Registry::Places& places, int state_dir, PluginEntry& entry) {
+Result<> load_entry(
+    Os& os, const Registry::Places& places, int state_dir, TrustCheck& trust, PluginEntry& entry) {
     const std::string name = "plugin \"" + entry.config.name + "\"";
     if (!entry.config.enabled) {
         return Error(Errc::refused,
@@ -103,41 +50,21 @@ Result<> load_entry(Os& os, const Registry::Places& places, int state_dir, Plugi
     }
     entry.file = found->file;
     entry.shadowed = std::move(found->shadowed);
-    const std::string who = name + " (" + entry.file.string() + ")";
-    const auto bytes = read_plugin_file(os, entry.file);
+    const auto bytes = read_plugin(os, entry);
     if (!bytes) {
-        return bytes.error().during(who);
+        return bytes.error();
     }
-    const auto note = read_manifest_note(*bytes);
-    if (!note) {
-        return note.error().during(who);
-    }
-    const auto json = Json::parse(*note);
-    if (!json) {
-        return json.error().during(who + ": manifest");
-    }
-    entry.manifest = read_head(*json);
-    if (const std::string mismatch = abi_mismatch(entry.manifest, entry.file);
-        entry.manifest.abi_major != 0 && !mismatch.empty()) {
-        return Error(Errc::unsupported, mismatch);
-    }
-    auto manifest = Manifest::parse(*note);
-    if (!manifest) {
-        return manifest.error().during(who);
-    }
-    entry.manifest = std::move(*manifest);
-    if (auto wants = check_wants(entry); !wants) {
-        return wants;
+    if (auto trusted = check_trust(entry, trust); !trusted) {
+        return trusted;
     }
     if (auto fits =
             check_config(entry, entry.config.config, "plugin." + entry.config.name + ".config");
         !fits) {
         return fits;
     }
-    entry.sha256 = sha256_hex(*bytes);
     auto module = keep_module(os, state_dir, *bytes, entry.sha256);
     if (!module) {
-        return module.error().during(who + ": keep a copy");
+        return module.error().during(name + " (" + entry.file.string() + "): keep a copy");
     }
     entry.module = fs::absolute(places.state) / *module;
     return {};
@@ -163,49 +90,29 @@ std::map<std::string, PluginConfig> named_plugins(const Config& config) {
 
 }  // namespace
 
-std::string abi_mismatch(const Manifest& manifest, const fs::path& file) {
-    const std::string host = abi_text(DAYBOOK_ABI_MAJOR, DAYBOOK_ABI_MINOR);
-    const std::string theirs = abi_text(manifest.abi_major, manifest.abi_minor);
-    if (manifest.abi_major != DAYBOOK_ABI_MAJOR) {
-        return described(manifest, file) + "made for daybook ABI " + theirs +
-               "; this host serves ABI " + host + ". Use a build of the plugin for ABI " +
-               std::to_string(DAYBOOK_ABI_MAJOR) + ", or a daybook that serves ABI " +
-               std::to_string(manifest.abi_major);
-    }
-    if (manifest.min_host_minor > DAYBOOK_ABI_MINOR) {
-        const std::string wanted = abi_text(DAYBOOK_ABI_MAJOR, manifest.min_host_minor);
-        return described(manifest, file) + "built for daybook ABI " + theirs +
-               " and needs host minor >= " + std::to_string(manifest.min_host_minor) +
-               "; this host serves ABI " + host + ". Upgrade daybook to one that serves ABI " +
-               wanted + ", or rebuild the plugin with DAYBOOK_ABI_TARGET=" +
-               std::to_string(DAYBOOK_ABI_MAJOR * 1000 + DAYBOOK_ABI_MINOR);
-    }
-    return {};
-}
-
 Result<Registry> Registry::load(Os& os, const Places& places, const Config& config) {
     auto state = os.open_root(places.state);
     if (!state) {
         return state.error();
     }
     std::map<std::string, PluginEntry> plugins;
+    TrustCheck trust = begin_trust_check(os, state->get(), places.shipped);
     for (auto& [name, plugin] : named_plugins(config)) {
         PluginEntry entry;
         entry.config = plugin;
-        if (auto loaded = load_entry(os, places, state->get(), entry); !loaded) {
+        if (auto loaded = load_entry(os, places, state->get(), trust, entry); !loaded) {
             entry.refused = loaded.error().message();
         }
         plugins.emplace(name, std::move(entry));
     }
-    auto changes = update_lock(os, state->get(), plugins);
-    if (!changes) {
-        return changes.error();
+    if (auto kept = end_trust_check(os, state->get(), trust); !kept) {
+        return kept.error();
     }
     Registry registry;
     for (auto& [name, entry] : plugins) {
         registry.put(std::move(entry));
     }
-    registry.changes_ = std::move(*changes);
+    registry.changes_ = std::move(trust.changes);
     return registry;
 }
 
@@ -231,8 +138,8 @@ bool is_same(const PluginEntry& a, const PluginEntry& b) {
     const auto& x = a.config;
     const auto& y = b.config;
     return a.sha256 == b.sha256 && a.file == b.file && a.refused == b.refused &&
-           a.groups == b.groups && a.shadowed == b.shadowed && x.name == y.name &&
-           x.config == y.config &&
+           a.trust == b.trust && a.groups == b.groups && a.shadowed == b.shadowed &&
+           x.name == y.name && x.config == y.config &&
            std::equal(x.origins.begin(),
                       x.origins.end(),
                       y.origins.begin(),
@@ -314,6 +221,14 @@ Result<Json> Registry::config_of(const PluginEntry& plugin, const DeskConfig& de
     return merged;
 }
 
+std::vector<fs::path> shipped_plugin_folders() {
+    std::error_code error;
+    const fs::path program = fs::read_symlink("/proc/self/exe", error);
+    return error ? std::vector<fs::path>()
+                 : std::vector<fs::path>{program.parent_path().parent_path() /
+                                         "lib/daybook/plugins/1"};
+}
+
 std::vector<fs::path> default_plugin_path() {
     std::vector<fs::path> folders;
     const auto add = [&](const fs::path& folder) {
@@ -340,10 +255,8 @@ std::vector<fs::path> default_plugin_path() {
     } else if (!home.empty()) {
         add(fs::path(home) / ".local/share/daybook/plugins/1");
     }
-    std::error_code error;
-    const fs::path program = fs::read_symlink("/proc/self/exe", error);
-    if (!error) {
-        add(program.parent_path().parent_path() / "lib/daybook/plugins/1");
+    for (const fs::path& folder : shipped_plugin_folders()) {
+        add(folder);
     }
     return folders;
 }

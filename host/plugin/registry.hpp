@@ -2,10 +2,9 @@
 //
 // A plugin's file is found on the plugin path, read once, copied to modules/<sha256>.so (0444) and
 // loaded from there, so that replacing the file never touches a running one. Nothing of it is
-// executed here: the manifest is read from its ELF note. plugins.lock records file hash and wants
-// of what was loaded. In this version a plugin that the owner's configuration names is trusted by
-// that: a changed file or new wants are told (changes()), not refused. What is in force may be
-// exchanged while desks work (put, adopt). Thread: [any].
+// executed here: the manifest is read from its ELF note. A file runs when plugins.lock holds its
+// hash and wants, or when it came with this daybook (plugin_trust.hpp); else it is refused with how
+// it differs. What is in force may be exchanged while desks work (put, adopt). Thread: [any].
 #pragma once
 
 #include <cstdint>
@@ -34,6 +33,7 @@ struct PluginEntry {
     std::string sha256;
     Manifest manifest;
     unsigned groups = 0;  ///< approved groups (gate/leash.hpp)
+    std::string trust;    ///< "shipped", "owner", "configuration"; "" = not trusted
     std::string refused;  ///< why it does not load; "" = fine
     std::vector<std::filesystem::path>
         shadowed;  ///< files of the same name further down the plugin path
@@ -44,14 +44,15 @@ class Registry {
     struct Places {
         std::vector<std::filesystem::path> search_path;  ///< plugin folders, first match wins
         std::filesystem::path state;                     ///< holds modules/ and plugins.lock
+        std::vector<std::filesystem::path> shipped{};    ///< folders of plugins beside the program
     };
 
     /// Never fails as a whole: a plugin that cannot load has `refused` set with a sentence of both
     /// sides (file, wanted, got, what to do) and the others go on. Errors: io (the state folder).
     static Result<Registry> load(Os& os, const Places& places, const Config& config);
 
-    /// What differs from the last start, a sentence each: a new plugin, another file, other wants.
-    /// For journal/_host.
+    /// What is new since the last start, a sentence each: a shipped plugin that is new or another,
+    /// a lock that cannot be read. For journal/_host.
     [[nodiscard]] const std::vector<std::string>& changes() const noexcept { return changes_; }
     /// The plugin's configuration for the desk: the desk's own laid over the plugin's, checked
     /// against its schema. Errors: invalid (names the table and the rule), refused (the plugin does
@@ -94,6 +95,8 @@ class Registry {
 /// Default plugin folders: $DAYBOOK_PLUGIN_PATH (absolute folders, separated by colons), the user's
 /// ($XDG_DATA_HOME/daybook/plugins/1), then beside this program (bin/../lib/daybook/plugins/1).
 [[nodiscard]] std::vector<std::filesystem::path> default_plugin_path();
+/// The folder of plugins beside this program, for Places::shipped.
+[[nodiscard]] std::vector<std::filesystem::path> shipped_plugin_folders();
 
 /// ABI check as one sentence for people, "" when it fits: file, what it wants, what this host
 /// serves, what to do. Looks at name, version and ABI numbers only.

@@ -9,6 +9,7 @@
 
 #include "host/os/desk_path.hpp"
 #include "host/surface/api_restore.hpp"
+#include "host/surface/api_trust.hpp"
 #include "host/surface/api_vault.hpp"
 #include "host/surface/host.hpp"
 
@@ -44,8 +45,10 @@ constexpr ApiVerb kVerbs[] = {
     {"memory.show", at_once<api::memory_show>},
     {"model.list", at_once<api::model_list>},
     {"plugin.list", at_once<api::plugin_list>, true},
+    {"plugin.look", at_once<api::plugin_look>},
     {"plugin.retry", at_once<api::plugin_retry>},
     {"plugin.show", at_once<api::plugin_show>, true},
+    {"plugin.trust", at_once<api::plugin_trust>},
     {"say", api::say},
     {"session.list", at_once<api::session_list>},
     {"session.show", at_once<api::session_show>},

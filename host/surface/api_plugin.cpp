@@ -54,6 +54,7 @@ Json plugin_json(const Host& host, const PluginEntry& entry, bool whole) {
                     .set("version", entry.manifest.version)
                     .set("state", entry.refused.empty() ? "ok" : "refused")
                     .set("reason", entry.refused)
+                    .set("trust", entry.trust)
                     .set("profile", entry.manifest.profile)
                     .set("file", entry.file.string())
                     .set("sha256", entry.sha256)

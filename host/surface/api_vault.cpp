@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "host/checkpoint/checkpoint_store.hpp"
+#include "host/surface/api_trust.hpp"
 #include "host/surface/backup.hpp"
 #include "host/surface/forget_desk.hpp"
 #include "host/surface/host.hpp"
@@ -150,6 +151,8 @@ constexpr OnceVerb kOnceVerbs[] = {
     {"home.restore", restore_once},
     {"home.usage", once<usage_of_home>},
     {"journal.verify", once<verify_journals_of_files>},
+    {"plugin.look", plugin_look_once},
+    {"plugin.trust", plugin_trust_once},
 };
 
 }  // namespace

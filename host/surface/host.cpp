@@ -97,7 +97,9 @@ Result<std::unique_ptr<Host::Generation>> Host::make_generation(
     made->config = std::move(config);
     made->tables = std::move(tables);
     auto registry =
-        Registry::load(needs_.os, {default_plugin_path(), needs_.state.path()}, made->config);
+        Registry::load(needs_.os,
+                       {default_plugin_path(), needs_.state.path(), shipped_plugin_folders()},
+                       made->config);
     if (!registry) {
         return registry.error();
     }

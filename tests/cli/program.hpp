@@ -63,6 +63,8 @@ class Home {
     Home& operator=(Home&&) = delete;
 
     void start();
+    /// Approves the fixtures that the configuration names; start() does so.
+    void trust_fixtures() const;
     void stop();
     /// kill -9; returns when the process is gone.
     void kill();

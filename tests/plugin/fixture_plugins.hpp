@@ -29,7 +29,9 @@ class Fixtures {
         LinuxOs os;
         std::filesystem::create_directories(bench.folder / "state");
         auto loaded =
-            Registry::load(os, {{fixture_folder()}, bench.folder / "state"}, config_with(names));
+            Registry::load(os,
+                           {{fixture_folder()}, bench.folder / "state", {fixture_folder()}},
+                           config_with(names));
         REQUIRE(loaded);
         registry = std::make_unique<Registry>(std::move(*loaded));
         for (const std::string& name : names) {

@@ -58,8 +58,9 @@ TEST_CASE("a host that is killed takes every runner with it, also one that is bu
     std::filesystem::create_directories(folder / "desk");
     folder.write("probe", "x");
     LinuxOs os;
-    auto registry =
-        Registry::load(os, {{fixture_folder()}, folder / "state"}, config_with({"echo", "hang"}));
+    auto registry = Registry::load(os,
+                                   {{fixture_folder()}, folder / "state", {fixture_folder()}},
+                                   config_with({"echo", "hang"}));
     REQUIRE(registry);
     RunnerSettings settings;
     settings.program = real_runner();

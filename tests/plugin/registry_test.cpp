@@ -10,6 +10,7 @@
 #include "tests/catch.hpp"
 #include "tests/plugin/fixture_plugins.hpp"
 #include "tests/support/temp_folder.hpp"
+#include "tests/support/trust.hpp"
 
 using namespace daybook;
 using namespace daybook::test;
@@ -19,7 +20,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A home with a plugin folder of its own, filled by copying fixtures.
+/// A home with a plugin folder of its own, filled by copying fixtures; each is trusted as it is
+/// then.
 struct Home {
     TempFolder folder;
     LinuxOs os;
@@ -32,10 +34,11 @@ struct Home {
     }
     fs::path put(const std::string& fixture,
                  const std::string& as,
-                 const std::string& where = "plugins") const {
+                 const std::string& where = "plugins") {
         const fs::path file = folder / where / (as + ".so");
         fs::copy_file(
             fixture_folder() / (fixture + ".so"), file, fs::copy_options::overwrite_existing);
+        static_cast<void>(trust_plugin(os, places.state, file));
         return file;
     }
     Registry load(const Config& config) {
@@ -227,39 +230,6 @@ TEST_CASE("a directory or a pipe in a plugin's place is refused and never waited
     REQUIRE(::mkfifo((home.folder / "plugins/pipe.so").c_str(), 0600) == 0);
     CHECK_THAT(home.reason("folder"), Contains("not a regular file"));
     CHECK_THAT(home.reason("pipe"), Contains("not a regular file"));
-}
-
-TEST_CASE("plugins.lock tells what changed since the last start", "[plugin]") {
-    Home home;
-    home.put("echo", "echo");
-    home.put("writer", "writer");
-    const Registry first = home.load({"echo", "writer"});
-    REQUIRE(first.changes().size() == 2);
-    CHECK_THAT(first.changes()[1],
-               Contains("plugin \"writer\" 1.0.0: new") && Contains("wants daybook.desk-files/1"));
-    CHECK(home.load({"echo", "writer"}).changes().empty());
-    CHECK(home.load({"echo"}).changes().empty());
-
-    home.put("effects", "writer");
-    const Registry changed = home.load({"echo", "writer"});
-    REQUIRE(changed.changes().size() == 1);
-    CHECK_THAT(changed.changes()[0],
-               Contains("file changed from " + first.find("writer")->sha256.substr(0, 12)) &&
-                   Contains("now wants daybook.journal/1") &&
-                   Contains("no longer wants daybook.desk-files/1, daybook.clock/1"));
-    CHECK(home.load({"echo", "writer"}).changes().empty());
-}
-
-TEST_CASE("a damaged plugins.lock is kept aside and written anew", "[plugin]") {
-    Home home;
-    home.put("echo", "echo");
-    home.load({"echo"});
-    home.folder.write("state/plugins.lock", "{\"lock\":1,");
-    const Registry registry = home.load({"echo"});
-    REQUIRE(registry.changes().size() == 2);
-    CHECK_THAT(registry.changes()[0], Contains("damaged"));
-    CHECK(home.folder.read("state/plugins.lock.damaged") == "{\"lock\":1,");
-    CHECK(home.load({"echo"}).changes().empty());
 }
 
 TEST_CASE(

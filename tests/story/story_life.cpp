@@ -21,6 +21,7 @@
 #include "tests/support/io_thread.hpp"
 #include "tests/support/kill_os.hpp"
 #include "tests/support/must.hpp"
+#include "tests/support/trust.hpp"
 
 namespace daybook::test {
 
@@ -114,6 +115,11 @@ class Life {
                                     "/lib/daybook/fixtures";
         ::setenv("DAYBOOK_PLUGIN_PATH", plugins.c_str(), 1);
         state_.emplace(must(StateFolder::open(os_, places_.state)));
+        for (const auto& [name, plugin] : config_of(story_).plugins) {
+            if (!plugin.file.empty() && !trust_plugin(os_, places_.state, plugin.file)) {
+                throw std::runtime_error("not a plugin: " + plugin.file);
+            }
+        }
         log_ = Log::to_stderr(LogLevel::info, false);
         io_ = std::make_unique<IoThread>();
         host_ = must(Host::open({os_, io_->loop, *log_, places_, *state_}, config_of(story_)));

@@ -129,10 +129,12 @@ class DeskBench {
         host_journal =
             must(Journal::open(os, clock, host_dir.get(), "journal/_host", "_host", std::nullopt));
         const std::filesystem::path built(DAYBOOK_BUILD_DIR);
-        registry = std::make_unique<Registry>(must(Registry::load(
-            real,
-            {{built / "lib/daybook/plugins/1", built / "lib/daybook/fixtures"}, folder.path()},
-            config)));
+        registry = std::make_unique<Registry>(
+            must(Registry::load(real,
+                                {{built / "lib/daybook/plugins/1", built / "lib/daybook/fixtures"},
+                                 folder.path(),
+                                 {built / "lib/daybook/plugins/1", built / "lib/daybook/fixtures"}},
+                                config)));
         services = std::make_unique<DeskServices>(
             DeskServices{os,
                          clock,
