@@ -131,18 +131,21 @@ std::optional<std::string_view> text_by_segments(std::string_view bytes, const E
 
 Result<std::string> read_manifest_note(std::string_view elf_bytes) {
     if (!elf_bytes.starts_with(std::string_view(ELFMAG, SELFMAG))) {
-        return Error(Errc::invalid, "not an ELF file");
+        return Error(Errc::invalid,
+                     "not an ELF file: wanted a shared library, built with daybook_add_plugin");
     }
     const auto elf = header_at<Elf64_Ehdr>(elf_bytes, 0);
     if (!elf) {
-        return Error(Errc::invalid, "the ELF file is cut short");
+        return Error(Errc::invalid,
+                     "the ELF file is cut short: " + std::to_string(elf_bytes.size()) +
+                         " bytes are less than its header promises; copy it again, whole");
     }
     if (elf->e_ident[EI_CLASS] != ELFCLASS64 || elf->e_ident[EI_DATA] != ELFDATA2LSB ||
         elf->e_machine != kMachine) {
         return Error(Errc::unsupported,
                      "built for another architecture (ELF machine " +
                          std::to_string(elf->e_machine) + ", this is " + std::to_string(kMachine) +
-                         ")");
+                         "); use a build for this machine");
     }
     if (elf->e_type != ET_DYN) {
         return Error(Errc::invalid, "not a shared library");
@@ -156,9 +159,13 @@ Result<std::string> read_manifest_note(std::string_view elf_bytes) {
     }
     if (elf->e_phnum == 0 ||
         !entry_of<Elf64_Phdr>(elf_bytes, elf->e_phoff, elf->e_phentsize, elf->e_phnum - 1U)) {
-        return Error(Errc::invalid, "the ELF file is cut short");
+        return Error(Errc::invalid,
+                     "the ELF file is cut short: " + std::to_string(elf_bytes.size()) +
+                         " bytes are less than its header promises; copy it again, whole");
     }
-    return Error(Errc::not_found, "not a daybook plugin: it has no manifest note");
+    return Error(Errc::not_found,
+                 "not a daybook plugin: it has no manifest note; build it with daybook_add_plugin "
+                 "and DAYBOOK_PLUGIN");
 }
 
 }  // namespace daybook

@@ -5,6 +5,7 @@
 
 #include <daybook/version.h>
 
+#include "host/format/elf_module.hpp"
 #include "host/format/json.hpp"
 #include "host/format/sha256.hpp"
 #include "host/gate/leash.hpp"
@@ -114,6 +115,13 @@ Result<std::string> read_plugin(Os& os, PluginEntry& entry) {
     entry.manifest = std::move(*manifest);
     if (auto wants = check_wants(entry); !wants) {
         return wants.error();
+    }
+    const auto module = read_elf_module(*bytes);
+    if (!module) {
+        return module.error().during(who);
+    }
+    if (const std::string problem = entry_problem(*module, DAYBOOK_ABI_MAJOR); !problem.empty()) {
+        return Error(Errc::unsupported, described(entry.manifest, entry.file) + problem);
     }
     entry.sha256 = sha256_hex(*bytes);
     return bytes;

@@ -62,7 +62,7 @@ Json canonical(const Json& value) {
 
 bool is_same(const Json& a, const Json& b) {
     const auto is_nothing = [](const Json& value) {
-        return value.is_null() || (value.is_array() && value.items().empty());
+        return value.is_null() || (value.is_array() && value.items().empty()) || value == Json(0);
     };
     return (is_nothing(a) && is_nothing(b)) || canonical(a) == canonical(b);
 }
@@ -282,7 +282,9 @@ void RunnerProcess::Impl::on_start_failed(const channel::Message& message) {
         text.replace(at, plugin.module.string().size(), plugin.file.string());
     }
     const bool names_itself = text.starts_with("plugin \"");
-    refuse_start(names_itself ? text : who + ": start step " + printable(*step, 40) + ": " + text);
+    refuse_start(names_itself ? text
+                              : who + " (" + plugin.file.string() + "): start step " +
+                                    printable(*step, 40) + ": " + text);
 }
 
 /// The process is ended; on_exit() makes the refusal known.

@@ -89,7 +89,8 @@ Result<Json> tool_json(const daybook_tool* tool) {
         return Error(Errc::refused,
                      std::string("descriptor: tool ") + tool->name + ": flag " +
                          hexadecimal(tool->flags & ~kKnownToolFlags) +
-                         " needs a newer host ABI than 1.0");
+                         " needs a newer host ABI than 1.0; upgrade daybook, or "
+                         "build the plugin without it");
     }
     Json json = Json::object();
     json.set("name", tool->name);

@@ -126,9 +126,11 @@ Error classified(const std::string& reason, const Manifest& manifest, const std:
     if (const auto at = reason.find(kMissing); at != std::string::npos) {
         const std::string library = reason.substr(0, at);
         if (library != path) {
-            return Error(Errc::not_found,
-                         who(manifest, path) + ": needs the library " + library +
-                             ", which is not installed in a folder that plugins may read");
+            return Error(
+                Errc::not_found,
+                who(manifest, path) + ": needs the library " + library +
+                    ", which is not installed in a folder that plugins may read; install it there, "
+                    "or link it statically");
         }
     }
     return Error(Errc::invalid, who(manifest, path) + ": cannot be loaded: " + reason);

@@ -133,7 +133,8 @@ TEST_CASE("a file that is no plugin is told apart from a damaged one", "[format]
     elf.add_note("GNU", 3, "build-id");
     CHECK(code(elf.build()) == Errc::not_found);
     CHECK(read_manifest_note(elf.build()).error().message() ==
-          "not a daybook plugin: it has no manifest note");
+          "not a daybook plugin: it has no manifest note; build it with daybook_add_plugin and "
+          "DAYBOOK_PLUGIN");
     elf.add_note("daybook", 1, kManifest);
     CHECK(code(elf.build()) == Errc::ok);
     CHECK(code(elf.build().substr(0, 40)) == Errc::invalid);
