@@ -74,9 +74,11 @@ void RunnerProcess::Impl::close_connection() {
                         &idle_timer,
                         &stop_timer,
                         &eof_timer,
-                        &noise_timer}) {
+                        &noise_timer,
+                        &lend_timer}) {
         watch->reset();
     }
+    is_lent = false;
     child.reset();
     const std::lock_guard guard(mutex);
     socket.reset();
@@ -197,6 +199,9 @@ void RunnerProcess::Impl::begin_drain() {
     }
     phase = Phase::draining;
     stop_asked = true;
+    if (is_lent && !desk_reads) {
+        take_channel_back();
+    }
     {
         const std::lock_guard guard(mutex);
         status.state = RunnerState::draining;

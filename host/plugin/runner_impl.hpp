@@ -12,6 +12,7 @@
 // for an earlier one does nothing.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <deque>
@@ -58,6 +59,8 @@ struct RunnerProcess::Impl : std::enable_shared_from_this<RunnerProcess::Impl> {
         std::uint64_t incarnation = 0;
     };
     std::map<channel::CallId, Attached> receivers;
+    UniqueFd desk_channel;              ///< a duplicate of the socket, for the inbox to wait on
+    std::uint64_t desk_channel_of = 0;  ///< the incarnation that it leads to
 
     // --- shared, guarded by mutex
     mutable std::mutex mutex;
@@ -88,6 +91,9 @@ struct RunnerProcess::Impl : std::enable_shared_from_this<RunnerProcess::Impl> {
     std::size_t waiting_bytes = 0;
     bool backlog_full = false;
 
+    /// The desk's thread reads the channel: a call is out.
+    std::atomic<bool> desk_reads = false;
+
     // --- io, guarded by io_mutex
     std::mutex io_mutex;
     RunnerEvents events;
@@ -97,8 +103,9 @@ struct RunnerProcess::Impl : std::enable_shared_from_this<RunnerProcess::Impl> {
     SteadyTime spawned_at{};
     channel::Assembler assembler;
     std::unique_ptr<Watch> read_watch, write_watch, exit_watch, output_watch;
-    std::unique_ptr<Watch> start_timer, idle_timer, stop_timer, eof_timer, noise_timer;
+    std::unique_ptr<Watch> start_timer, idle_timer, stop_timer, eof_timer, noise_timer, lend_timer;
     bool at_eof = false;
+    bool is_lent = false;          ///< not watched here, because the desk's thread reads
     std::optional<Error> refusal;  ///< why this start cannot become ready, ever
     bool stop_asked = false;
     std::uint64_t noise = 0;
@@ -112,6 +119,8 @@ struct RunnerProcess::Impl : std::enable_shared_from_this<RunnerProcess::Impl> {
     std::optional<Error> why_not_startable_locked(SteadyTime now) const;
     void warn_of_links();
     void deliver(std::uint64_t from, const channel::Message& message, std::size_t bytes);
+    /// To the receiver of its call.
+    void hand_over(std::uint64_t from, const channel::Message& message);
     void deliver_gone(std::uint64_t from, const Error& how);
     /// Sends what fits and queues the rest. Takes mutex.
     Result<> queue_message(const channel::Message& message);
@@ -133,15 +142,24 @@ struct RunnerProcess::Impl : std::enable_shared_from_this<RunnerProcess::Impl> {
     // runner_io.cpp [io]
     void on_readable();
     bool read_frame();
+    /// What one read of the channel gave. `part` is also an interrupted read: read again.
+    enum class Frame { none, part, message, end, malformed };
+    Frame take_frame(channel::Message& into, std::string& fault);  // io_mutex is held
     void on_eof();
     void on_message(channel::Message message);
     void on_call_message(channel::Message message);
+    /// What becomes of a message. `pass_as_noise`: within the rate. `log` and `process` (of its own
+    /// life, not a call's) only from judge_any().
+    enum class Verdict { pass, pass_as_noise, late_verb, drop, fault, log, process };
+    Verdict judge(const channel::Message& message, std::string& fault);  // io_mutex is held
     void on_log(const channel::Message& message);
     void on_output();
     void on_writable();
     void arm_write_watch();
     void resume_reading();
     bool count_noise();
+    bool is_within_noise_rate();  // io_mutex is held
+    void pause_for_noise();
     void forward(channel::Message message);
     void answer_late(const channel::Message& message);  // [any]
     void kill_reason_once(Error why);                   // [any]
@@ -149,6 +167,17 @@ struct RunnerProcess::Impl : std::enable_shared_from_this<RunnerProcess::Impl> {
     void kill_now(Error why);
     void kill_child();
     void log_line(LineLimiter& limiter, int level, const std::string& line);
+
+    // runner_reading.cpp
+    void begin_desk_reading();                                        // [desk]
+    void end_desk_reading();                                          // [desk]
+    bool read_on_desk();                                              // [desk]
+    bool take_on_desk(std::uint64_t from, channel::Message message);  // [desk]
+    Verdict judge_any(const channel::Message& message, std::string& fault);
+    void pass_to_io(std::uint64_t from, channel::Message message);  // [desk]
+    void lend_channel();                                            // [io]
+    void watch_lent_channel();                                      // [io]
+    void take_channel_back();                                       // [io]
 
     // runner_end.cpp [io]
     void on_exit();

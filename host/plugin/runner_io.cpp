@@ -23,6 +23,14 @@ constexpr std::chrono::milliseconds kEofGrace{100};
 }  // namespace
 
 void RunnerProcess::Impl::on_readable() {
+    if (at_eof) {
+        read_watch.reset();
+        return;
+    }
+    if (desk_reads) {
+        lend_channel();
+        return;
+    }
     for (int i = 0; i < kFramesAtOnce && read_watch; ++i) {
         if (!read_frame()) {
             return;
@@ -32,6 +40,28 @@ void RunnerProcess::Impl::on_readable() {
 
 /// Takes one frame. False: there is none now.
 bool RunnerProcess::Impl::read_frame() {
+    channel::Message message;
+    std::string fault;
+    switch (take_frame(message, fault)) {
+        case Frame::none:
+            return false;
+        case Frame::part:
+            return true;
+        case Frame::end:
+            on_eof();
+            return false;
+        case Frame::malformed:
+            protocol_fault(fault);
+            return false;
+        case Frame::message:
+            break;
+    }
+    on_message(std::move(message));
+    return true;
+}
+
+RunnerProcess::Impl::Frame RunnerProcess::Impl::take_frame(channel::Message& into,
+                                                           std::string& fault) {
     // Left uninitialised, and without a control buffer, so that descriptors that a plugin passes
     // are discarded.
     std::array<char, channel::kHeaderBytes + channel::kMaxFramePayload + 1> buffer;
@@ -42,26 +72,26 @@ bool RunnerProcess::Impl::read_frame() {
     }
     const ssize_t got = ::recv(fd, buffer.data(), buffer.size(), MSG_DONTWAIT | MSG_TRUNC);
     if (got < 0 && errno == EINTR) {
-        return true;
+        return Frame::part;
     }
     if (got < 0 && errno == EAGAIN) {
-        return false;
+        return Frame::none;
     }
     if (got <= 0) {
-        on_eof();
-        return false;
+        return Frame::end;
     }
     const auto size = static_cast<std::size_t>(got);
     const std::size_t held = std::min(size, buffer.size());
     auto message = assembler.take(std::span<const char>(buffer.data(), held), size > held);
     if (!message) {
-        protocol_fault(message.error().message());
-        return false;
+        fault = message.error().message();
+        return Frame::malformed;
     }
-    if (*message) {
-        on_message(std::move(**message));
+    if (!*message) {
+        return Frame::part;
     }
-    return true;
+    into = std::move(**message);
+    return Frame::message;
 }
 
 /// The channel is closed. The process ought to be ending; if it is not, it is ended.
@@ -91,7 +121,9 @@ void RunnerProcess::Impl::on_message(channel::Message message) {
             on_opened();
             return;
         case MessageType::log:
-            on_log(message);
+            if (count_noise()) {
+                on_log(message);
+            }
             return;
         case MessageType::drained:
             if (phase != Phase::draining) {
@@ -122,7 +154,8 @@ void RunnerProcess::Impl::on_message(channel::Message message) {
 }
 
 /// A call's message passes when the call is out on this very process and has had no outcome yet.
-void RunnerProcess::Impl::on_call_message(channel::Message message) {
+RunnerProcess::Impl::Verdict RunnerProcess::Impl::judge(const channel::Message& message,
+                                                        std::string& fault) {
     const bool is_outcome =
         message.type == MessageType::result || message.type == MessageType::failure;
     bool is_live = false;
@@ -142,18 +175,47 @@ void RunnerProcess::Impl::on_call_message(channel::Message message) {
         }
     }
     if (phase != Phase::serving && phase != Phase::draining) {
-        protocol_fault("a call's message before it was opened");
-    } else if (!was_issued) {
-        protocol_fault("a message for call " + std::to_string(message.call) +
-                       ", which is not one of this runner's");
-    } else if (is_live) {
-        if (message.type != MessageType::progress || count_noise()) {
+        fault = "a call's message before it was opened";
+        return Verdict::fault;
+    }
+    if (!was_issued) {
+        fault = "a message for call " + std::to_string(message.call) +
+                ", which is not one of this runner's";
+        return Verdict::fault;
+    }
+    if (is_live) {
+        return message.type != MessageType::progress ? Verdict::pass : Verdict::pass_as_noise;
+    }
+    if (is_outcome && !was_awaited) {
+        fault = "a second answer to call " + std::to_string(message.call);
+        return Verdict::fault;
+    }
+    return message.type == MessageType::verb ? Verdict::late_verb : Verdict::drop;
+}
+
+void RunnerProcess::Impl::on_call_message(channel::Message message) {
+    std::string fault;
+    switch (judge(message, fault)) {
+        case Verdict::fault:
+            protocol_fault(fault);
+            return;
+        case Verdict::pass_as_noise:
+            if (!count_noise()) {
+                return;
+            }
+            [[fallthrough]];
+        case Verdict::pass:
             forward(std::move(message));
-        }
-    } else if (is_outcome && !was_awaited) {
-        protocol_fault("a second answer to call " + std::to_string(message.call));
-    } else if (message.type == MessageType::verb && count_noise()) {
-        answer_late(message);
+            return;
+        case Verdict::late_verb:
+            if (count_noise()) {
+                answer_late(message);
+            }
+            return;
+        case Verdict::drop:
+        case Verdict::log:
+        case Verdict::process:
+            return;
     }
 }
 
@@ -218,29 +280,40 @@ void RunnerProcess::Impl::kill_reason_once(Error why) {
 /// Counts a message that costs the host time and does nothing for it. False: over the rate, the
 /// message is dropped and the runner is not read until the second is over.
 bool RunnerProcess::Impl::count_noise() {
+    if (is_within_noise_rate()) {
+        return true;
+    }
+    pause_for_noise();
+    return false;
+}
+
+bool RunnerProcess::Impl::is_within_noise_rate() {
     const SteadyTime now = std::chrono::steady_clock::now();
     if (now - noise_since >= std::chrono::seconds(1)) {
         noise_since = now;
         noise = 0;
     }
-    if (++noise <= kMaxNoise) {
-        return true;
+    return ++noise <= kMaxNoise;
+}
+
+void RunnerProcess::Impl::pause_for_noise() {
+    if (noise_full) {
+        return;
     }
-    if (!noise_full) {
-        noise_full = true;
-        read_watch.reset();
-        noise_timer =
-            loop.after(std::chrono::seconds(1) - (now - noise_since), [weak = weak_from_this()] {
-                if (const auto self = weak.lock()) {
-                    const std::lock_guard io(self->io_mutex);
-                    self->noise_full = false;
-                    if (!self->closed) {
-                        self->resume_reading();
-                    }
-                }
-            });
-    }
-    return false;
+    noise_full = true;
+    read_watch.reset();
+    const auto since = std::chrono::steady_clock::now() - noise_since;
+    noise_timer = loop.after(std::max<std::chrono::nanoseconds>(std::chrono::seconds(1) - since,
+                                                                std::chrono::nanoseconds(0)),
+                             [weak = weak_from_this()] {
+                                 if (const auto self = weak.lock()) {
+                                     const std::lock_guard io(self->io_mutex);
+                                     self->noise_full = false;
+                                     if (!self->closed) {
+                                         self->resume_reading();
+                                     }
+                                 }
+                             });
 }
 
 void RunnerProcess::Impl::resume_reading() {
@@ -252,7 +325,7 @@ void RunnerProcess::Impl::resume_reading() {
         }
         fd = socket.get();
     }
-    if (fd < 0 || at_eof || noise_full || read_watch) {
+    if (fd < 0 || at_eof || noise_full || is_lent || read_watch) {
         return;
     }
     read_watch = loop.watch(fd, IoLoop::Ready::read, [weak = weak_from_this()] {
@@ -302,9 +375,6 @@ void RunnerProcess::Impl::on_log(const channel::Message& message) {
     const auto more = fields.next();
     if (!level || !text || !more) {
         protocol_fault("a malformed log message");
-        return;
-    }
-    if (!count_noise()) {
         return;
     }
     std::string line = printable(*text, LineSplitter::kMaxLine);

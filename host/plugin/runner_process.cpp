@@ -85,6 +85,7 @@ RunnerProcess::RunnerProcess(IoLoop& loop,
     : impl_(std::make_shared<Impl>(loop, inbox, plugin, std::move(settings), std::move(events))) {}
 
 RunnerProcess::~RunnerProcess() {
+    impl_->end_desk_reading();
     std::optional<ChildProcess> child;
     std::vector<std::unique_ptr<Watch>> watches;
     {
@@ -100,7 +101,8 @@ RunnerProcess::~RunnerProcess() {
                             &impl_->idle_timer,
                             &impl_->stop_timer,
                             &impl_->eof_timer,
-                            &impl_->noise_timer}) {
+                            &impl_->noise_timer,
+                            &impl_->lend_timer}) {
             watches.push_back(std::move(*watch));
         }
     }
@@ -264,16 +266,24 @@ Result<> RunnerProcess::ensure_ready(SteadyTime deadline,
 
 channel::CallId RunnerProcess::attach(Receiver receiver) {
     Impl& impl = *impl_;
-    const std::lock_guard guard(impl.mutex);
-    const channel::CallId call = impl.next_call++;
-    ++impl.status.calls;
-    impl.calls.emplace(call, false);
-    impl.last_activity = std::chrono::steady_clock::now();
-    impl.receivers.emplace(call, Impl::Attached{std::move(receiver), impl.incarnation});
-    if (impl.status.state != RunnerState::ready) {
-        const Error how(Errc::unavailable, impl.who + ": not running");
-        impl.inbox.post(
-            [self = impl_, from = impl.incarnation, how] { self->deliver_gone(from, how); });
+    channel::CallId call = 0;
+    bool is_ready = false;
+    {
+        const std::lock_guard guard(impl.mutex);
+        call = impl.next_call++;
+        ++impl.status.calls;
+        impl.calls.emplace(call, false);
+        impl.last_activity = std::chrono::steady_clock::now();
+        impl.receivers.emplace(call, Impl::Attached{std::move(receiver), impl.incarnation});
+        is_ready = impl.status.state == RunnerState::ready;
+        if (!is_ready) {
+            const Error how(Errc::unavailable, impl.who + ": not running");
+            impl.inbox.post(
+                [self = impl_, from = impl.incarnation, how] { self->deliver_gone(from, how); });
+        }
+    }
+    if (is_ready) {
+        impl.begin_desk_reading();
     }
     return call;
 }
@@ -281,6 +291,9 @@ channel::CallId RunnerProcess::attach(Receiver receiver) {
 void RunnerProcess::detach(channel::CallId call) {
     Impl& impl = *impl_;
     impl.receivers.erase(call);
+    if (impl.receivers.empty()) {
+        impl.end_desk_reading();
+    }
     const std::lock_guard guard(impl.mutex);
     impl.last_activity = std::chrono::steady_clock::now();
     const auto found = impl.calls.find(call);
@@ -317,6 +330,10 @@ void RunnerProcess::Impl::deliver(std::uint64_t from,
     if (resume) {
         post_io(from, &Impl::resume_reading);
     }
+    hand_over(from, message);
+}
+
+void RunnerProcess::Impl::hand_over(std::uint64_t from, const channel::Message& message) {
     const auto found = receivers.find(message.call);
     if (found != receivers.end() && found->second.incarnation == from) {
         // A copy: the receiver may detach itself while it runs.

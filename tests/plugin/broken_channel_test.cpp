@@ -141,10 +141,12 @@ TEST_CASE("a process that closes its channel and stays is ended", "[plugin]") {
 TEST_CASE("descriptors that a plugin passes are discarded", "[plugin]") {
     Bench bench;
     Caller caller(bench, fake_plugin("descriptors"), impatient(bench));
-    REQUIRE(caller.runner.ensure_ready(within(kPatience)));
+    REQUIRE(caller.call("any").result);  // the inbox and the runner have what they wait with
     const long before = descriptors();
-    REQUIRE(caller.call("any").result);
-    CHECK(descriptors() == before);
+    for (int i = 0; i < 10; ++i) {
+        REQUIRE(caller.call("any").result);
+    }
+    CHECK(descriptors() <= before + 1);  // the I/O thread's watch of the channel comes and goes
 }
 
 TEST_CASE("a flood costs bounded memory and its own call, while another runner answers",
@@ -179,14 +181,8 @@ TEST_CASE("a flood is read no further while the desk's thread is at other work",
     channel::FieldWriter fields;
     fields.add("tool").add("any").add("{}").add_number(0).add("");
     REQUIRE(flooder.runner.send({channel::MessageType::call, call, fields.take()}));
-    // Another thread's desk waits for nothing here: the inbox is not served until the flood stands
-    // still.
-    const SteadyTime end = within(kPatience);
-    std::size_t waiting = 0;
-    while (waiting < DeskInbox::kMaxBacklog && std::chrono::steady_clock::now() < end) {
-        waiting = bench.inbox.backlog();
-    }
-    CHECK(waiting >= DeskInbox::kMaxBacklog);
+    // The desk's thread does not read the channel now, and the I/O thread leaves that to it: the
+    // flood stands in the socket.
     DeskInbox elsewhere;
     const SteadyTime settled = within(50ms);
     elsewhere.serve_until([] { return false; }, settled);
