@@ -4,6 +4,8 @@
 
 #include <daybook/json.hpp>
 
+#include "host/runner/channel_reader.hpp"
+
 namespace daybook::runner {
 
 Result<> HostLink::send(const channel::Message& message) {
@@ -50,11 +52,19 @@ HostLink::Reply HostLink::ask(const LiveCall& call,
         waiting_.erase(request);
         return refusal(static_cast<daybook_status>(sent.error().code()), sent.error().message());
     }
+    if (reader_ != nullptr) {
+        reader_->try_read_until([&] { return is_answered(request); });
+    }
     std::unique_lock lock(mutex_);
     answered_.wait(lock, [&] { return waiting_[request].reply.has_value(); });
     Reply reply = *std::move(waiting_[request].reply);
     waiting_.erase(request);
     return reply;
+}
+
+bool HostLink::is_answered(std::int64_t request) {
+    const std::scoped_lock lock(mutex_);
+    return waiting_[request].reply.has_value();
 }
 
 void HostLink::answer(std::int64_t request, Reply reply) {

@@ -19,11 +19,17 @@
 
 namespace daybook::runner {
 
+class ChannelReader;
+
 /// Thread: [any] unless said.
 class HostLink {
   public:
     /// Borrows the socket, which outlives it.
     explicit HostLink(int socket) : socket_(socket) {}
+
+    /// From now on a verb's answer is read by the thread that waits for it, where that may read.
+    /// Before any plugin runs.
+    void read_answers_with(ChannelReader& reader) { reader_ = &reader; }
 
     struct Reply {
         daybook_status status = DAYBOOK_OK;
@@ -46,7 +52,7 @@ class HostLink {
               std::string_view verb,
               std::initializer_list<std::string_view> arguments);
     /// Hands the host's answer to whoever waits for it; an answer to a call that is over is
-    /// dropped. Thread: the reader's.
+    /// dropped.
     void answer(std::int64_t request, Reply reply);
     /// Ends every wait of a call that is over with NOT_FOUND.
     void abandon(channel::CallId call);
@@ -60,7 +66,10 @@ class HostLink {
         std::optional<Reply> reply;
     };
 
+    [[nodiscard]] bool is_answered(std::int64_t request);
+
     int socket_;
+    ChannelReader* reader_ = nullptr;
     std::mutex send_mutex_;  // guards the socket and LiveCall::over: one message's frames follow
                              // each other
     std::mutex mutex_;       // guards waiting_ and next_request_

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <cstring>
 #include <string_view>
+#include <thread>
 #include <unistd.h>
 #include <utility>
 
@@ -64,28 +65,18 @@ Server::Server(int socket,
                HostLink& link,
                const daybook_plugin& plugin,
                std::vector<std::string> wants)
-    : socket_(socket),
-      link_(link),
+    : link_(link),
       plugin_(plugin),
-      context_{link_, calls_, std::move(wants), {}, {}, 0, 0} {}
+      context_{link_, calls_, std::move(wants), {}, {}, 0, 0},
+      reader_(socket, [this](channel::Message message) { return take(std::move(message)); }) {}
 
-// --- reader ---
+// --- whoever reads ---
 
 void Server::run() {
+    link_.read_answers_with(reader_);
     std::thread(&Server::work, this)
         .detach();  // the process ends with the channel, whatever the worker is doing
-    channel::Assembler assembler;
-    while (true) {
-        auto message = channel::receive_blocking(socket_, assembler);
-        if (!message) {
-            const bool ended = message.error().code() == Errc::unavailable;
-            ::_exit(ended ? 0 : kExitProtocol);
-        }
-        if (auto taken = take(*std::move(message)); !taken) {
-            std::fprintf(stderr, "daybook-runner: %s\n", taken.error().message().c_str());
-            ::_exit(kExitProtocol);
-        }
-    }
+    reader_.stand_by();
 }
 
 Result<> Server::take(channel::Message message) {
@@ -130,7 +121,6 @@ Result<> Server::take_call(channel::Message message) {
         const std::scoped_lock lock(mutex_);
         if (queue_.size() < kMaxQueued) {
             queue_.push_back({std::move(message), std::move(call)});
-            queued_.notify_one();
             return {};
         }
     }
@@ -158,38 +148,54 @@ void Server::cancel(channel::CallId id) {
         return;  // it has just ended
     }
     call->cancelled = true;
-    const daybook_model* model = call->running_model;
-    if (model != nullptr && model->cancel != nullptr) {
-        model->cancel(instance_, CallTable::handle_of(id));
-    }
+    // Not here: the worker may be the one that reads, in the middle of a verb of this very call.
+    reader_.run_on_standby([this, call] {
+        const daybook_model* model = call->running_model;
+        if (model != nullptr && model->cancel != nullptr) {
+            model->cancel(instance_, CallTable::handle_of(call->id));
+        }
+    });
 }
 
 void Server::enqueue(Work work) {
     const std::scoped_lock lock(mutex_);
     queue_.push_back(std::move(work));
-    queued_.notify_one();
+}
+
+std::optional<Server::Work> Server::take_queued() {
+    const std::scoped_lock lock(mutex_);
+    if (queue_.empty()) {
+        return std::nullopt;
+    }
+    Work next = std::move(queue_.front());
+    queue_.pop_front();
+    return next;
 }
 
 // --- worker ---
 
 void Server::work() {
     while (true) {
-        Work next;
-        {
-            std::unique_lock lock(mutex_);
-            queued_.wait(lock, [&] { return !queue_.empty(); });
-            next = std::move(queue_.front());
-            queue_.pop_front();
-        }
-        if (next.call) {
-            run_call(next);
-        } else if (next.message.type == channel::MessageType::open) {
-            open(next.message);
-        } else if (next.message.type == channel::MessageType::drain) {
-            drain();
-        } else {
-            close();
-        }
+        std::optional<Work> next;
+        reader_.read_until([&] {
+            next = take_queued();
+            return next.has_value();
+        });
+        reader_.enter_plugin();
+        run(*next);
+        reader_.leave_plugin();
+    }
+}
+
+void Server::run(Work& work) {
+    if (work.call) {
+        run_call(work);
+    } else if (work.message.type == channel::MessageType::open) {
+        open(work.message);
+    } else if (work.message.type == channel::MessageType::drain) {
+        drain();
+    } else {
+        close();
     }
 }
 

@@ -1,15 +1,15 @@
-// Serves the host: one thread reads the channel, one runs the plugin's functions in the order of
-// their calls.
+// Serves the host: one thread, the worker, runs the plugin's functions in the order of their calls;
+// another stands by while it does (channel_reader.hpp).
 //
-// The reader never enters the plugin but for model->cancel, which returns at once; so a plugin that
-// hangs still gets its answers and its cancel, and the end of the channel still ends the process.
+// The standby never enters the plugin but for model->cancel, which returns at once; so a plugin
+// that hangs still gets its answers and its cancel, and the end of the channel still ends the
+// process.
 #pragma once
 
-#include <condition_variable>
 #include <deque>
 #include <mutex>
+#include <optional>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include <daybook/daybook.h>
@@ -18,6 +18,7 @@
 
 #include "host/plugin/channel.hpp"
 #include "host/runner/call_table.hpp"
+#include "host/runner/channel_reader.hpp"
 #include "host/runner/host_link.hpp"
 #include "host/runner/host_stub.hpp"
 
@@ -42,16 +43,18 @@ class Server {
         std::shared_ptr<LiveCall> call;  ///< of a call, else null
     };
 
-    // Reader.
+    // Whoever reads.
     /// Errors: plugin_protocol (a message of the wrong shape).
     Result<> take(channel::Message message);
     Result<> take_call(channel::Message message);
     Result<> take_reply(const channel::Message& message);
     void cancel(channel::CallId id);
     void enqueue(Work work);
+    std::optional<Work> take_queued();
 
     // Worker.
     [[noreturn]] void work();
+    void run(Work& work);
     void open(const channel::Message& message);
     void run_call(Work& work);
     daybook_status run_tool(const std::string& name, const std::string& arguments, LiveCall& call);
@@ -68,7 +71,6 @@ class Server {
     void drain();
     [[noreturn]] void close();
 
-    int socket_;
     HostLink& link_;
     const daybook_plugin& plugin_;
     CallTable calls_;
@@ -76,8 +78,8 @@ class Server {
     daybook_instance* instance_ = nullptr;  // worker only
     bool is_open_ = false;                  // worker only
     std::mutex mutex_;                      // guards queue_
-    std::condition_variable queued_;
     std::deque<Work> queue_;
+    ChannelReader reader_;
 };
 
 }  // namespace daybook::runner
