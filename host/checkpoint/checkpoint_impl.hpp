@@ -17,6 +17,7 @@
 #include "host/checkpoint/file_scan.hpp"
 #include "host/checkpoint/folder_tree.hpp"
 #include "host/checkpoint/git_objects.hpp"
+#include "host/checkpoint/listing_index.hpp"
 #include "host/checkpoint/log_record.hpp"
 #include "host/checkpoint/materialiser.hpp"
 #include "host/checkpoint/record_log.hpp"
@@ -135,6 +136,15 @@ struct CheckpointStore::Impl {
                                                    const std::optional<TreeFile>& file,
                                                    unsigned permissions);
 
+    // history.cpp
+    [[nodiscard]] Result<std::vector<Checkpoint>> checkpoints_at(
+        const GitObjects& objects, const std::vector<CheckpointPlace>& places) const;
+    /// By number, or (0) by the first digits of a commit. Errors: of the index; it may be asked of
+    /// the commits then.
+    [[nodiscard]] Result<std::vector<Checkpoint>> find_indexed(const GitObjects& objects,
+                                                               std::uint64_t number,
+                                                               std::string_view digits) const;
+
     [[nodiscard]] std::optional<GitId> head() const;
     void set_head(const GitId& id);
 
@@ -145,6 +155,7 @@ struct CheckpointStore::Impl {
     CheckpointForm form = CheckpointForm::plain;
     std::unique_ptr<Repository> repository;
     std::unique_ptr<RecordLog> log;
+    std::unique_ptr<ListingIndex> index;
     std::unique_ptr<Materialiser> materialiser;  ///< nullptr: commits go to the repository itself
     FolderTree tree;
     Attributes attributes;         ///< as the tree holds them

@@ -175,9 +175,11 @@ class CheckpointStore {
     /// A checkpoint by the owner's word.
     Result<Checkpoint> take_manual(std::string_view reason);
 
-    /// Newest first, at most `limit`, older than `before` (0 = from the newest).
+    /// Newest first, at most `limit`, older than `before` (0 = from the newest); of one file's
+    /// (raw path) those that are about it: it was written, edited or put back.
     [[nodiscard]] Result<std::vector<Checkpoint>> list(std::size_t limit,
-                                                       std::uint64_t before = 0) const;
+                                                       std::uint64_t before = 0,
+                                                       std::string_view file = {}) const;
     /// By id ("c-12") or by a commit id of at least 7 digits. Errors: not_found, invalid.
     [[nodiscard]] Result<Checkpoint> find(std::string_view id) const;
     /// Own files that the checkpoint holds, with sizes.

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "host/checkpoint/git_objects.hpp"
+#include "host/checkpoint/listing_index.hpp"
 #include "host/checkpoint/pack_file.hpp"
 #include "host/checkpoint/repository.hpp"
 #include "host/format/sha256.hpp"
@@ -369,7 +370,8 @@ class History {
             return entries.error();
         }
         for (const DirectoryEntry& entry : *entries) {
-            const bool is_records = entry.name.starts_with("daybook.records");
+            const bool is_records = entry.name.starts_with("daybook.records") ||
+                                    entry.name.starts_with(ListingIndex::kName);
             const bool is_aside =
                 entry.is_directory && (entry.name.find("trash") != std::string::npos ||
                                        entry.name.find("stage") != std::string::npos);

@@ -4,48 +4,15 @@
 #include <charconv>
 
 #include "host/checkpoint/checkpoint_impl.hpp"
+#include "host/checkpoint/commit_walk.hpp"
 #include "host/checkpoint/text_diff.hpp"
 #include "host/format/sha256.hpp"
 
 namespace daybook {
 namespace {
 
-using ReadCommit = Result<CommitRecord>;
-
-ReadCommit read_commit(const GitObjects& objects, const GitId& id) {
-    auto bytes = objects.read(id, GitType::commit);
-    return bytes ? CommitRecord::parse(*bytes) : ReadCommit(bytes.error());
-}
-
-/// Goes from the newest commit to the oldest and hands over each checkpoint, until `visit` says
-/// false. Errors: corrupt, not_found (a commit cannot be read).
-template <class Visit>
-Result<> walk(const GitObjects& objects, std::optional<GitId> at, Visit visit) {
-    std::uint64_t written = 0;
-    std::string written_commit;
-    while (at) {
-        auto record = read_commit(objects, *at);
-        if (!record) {
-            return record.error();
-        }
-        if (record->written != 0) {
-            written = record->written;
-            written_commit = at->hex();
-        }
-        if (record->number != 0) {
-            Checkpoint checkpoint = record->to_checkpoint();
-            checkpoint.commit = at->hex();
-            if (written == checkpoint.number) {
-                checkpoint.written_commit = written_commit;
-            }
-            if (!visit(checkpoint)) {
-                return {};
-            }
-        }
-        at = record->parent;
-    }
-    return {};
-}
+/// A page from the newest on of at most so many is read from the commits themselves.
+constexpr std::size_t kNear = 200;
 
 /// What the walk looks for: a checkpoint's number, or the start of a commit's id.
 struct Wanted {
@@ -175,23 +142,63 @@ Result<Side> side_on_disk(Os& os, int desk_dir, const Side& other) {
 }  // namespace
 
 Result<std::vector<Checkpoint>> CheckpointStore::list(std::size_t limit,
-                                                      std::uint64_t before) const {
+                                                      std::uint64_t before,
+                                                      std::string_view file) const {
+    const std::string doing = "list checkpoints";
     auto reader = impl_->repository->open_reader();
     if (!reader) {
-        return reader.error().during("list checkpoints");
+        return reader.error().during(doing);
     }
     std::vector<Checkpoint> found;
-    if (limit == 0) {
+    const auto newest = impl_->head();
+    if (limit == 0 || !newest) {
         return found;
     }
-    const auto walked = walk(**reader, impl_->head(), [&](Checkpoint& checkpoint) {
-        if (before == 0 || checkpoint.number < before) {
+    if (before != 0 || limit > kNear || !file.empty()) {
+        auto places = impl_->index->page(**reader, *newest, limit, before, file);
+        auto indexed = places ? impl_->checkpoints_at(**reader, *places)
+                              : Result<std::vector<Checkpoint>>(places.error());
+        if (indexed) {
+            return indexed;
+        }
+    }
+    Result<> outcome;
+    const auto walked = walk_checkpoints(**reader, newest, [&](Checkpoint& checkpoint) {
+        auto is_wanted =
+            before == 0 || checkpoint.number < before ? Result<bool>(true) : Result<bool>(false);
+        if (is_wanted && *is_wanted && !file.empty()) {
+            is_wanted = concerns(**reader, checkpoint, file);
+        }
+        if (!is_wanted) {
+            outcome = is_wanted.error();
+            return false;
+        }
+        if (*is_wanted) {
             found.push_back(std::move(checkpoint));
         }
         return found.size() < limit;
     });
-    return walked ? Result<std::vector<Checkpoint>>(std::move(found))
-                  : walked.error().during("list checkpoints");
+    if (!walked || !outcome) {
+        return (walked ? outcome : walked).error().during(doing);
+    }
+    return found;
+}
+
+/// What the index says is where; what is there is read. One that is wrong goes.
+Result<std::vector<Checkpoint>> CheckpointStore::Impl::checkpoints_at(
+    const GitObjects& objects, const std::vector<CheckpointPlace>& places) const {
+    std::vector<Checkpoint> found;
+    for (const CheckpointPlace& place : places) {
+        auto record = read_commit(objects, place.commit);
+        if (!record || record->number != place.number) {
+            const Result<> ignored = index->drop();
+            return Error(Errc::corrupt, "listing index: it does not say what the commits say");
+        }
+        found.push_back(record->to_checkpoint());
+        found.back().commit = place.commit.hex();
+        found.back().written_commit = place.written ? place.written->hex() : "";
+    }
+    return found;
 }
 
 Result<Checkpoint> CheckpointStore::find(std::string_view id) const {
@@ -204,23 +211,46 @@ Result<Checkpoint> CheckpointStore::find(std::string_view id) const {
     if (!reader) {
         return reader.error().during(doing);
     }
-    std::vector<Checkpoint> found;
-    const auto walked = walk(**reader, impl_->head(), [&](Checkpoint& checkpoint) {
-        if (wanted->is(checkpoint)) {
-            found.push_back(std::move(checkpoint));
+    auto found = impl_->find_indexed(**reader, wanted->number, wanted->prefix);
+    if (!found) {
+        found = std::vector<Checkpoint>();
+        const auto walked = walk_checkpoints(**reader, impl_->head(), [&](Checkpoint& checkpoint) {
+            if (wanted->is(checkpoint)) {
+                found->push_back(std::move(checkpoint));
+            }
+            return found->empty() || (wanted->number == 0 && found->size() < 2);
+        });
+        if (!walked) {
+            return walked.error().during(doing);
         }
-        return found.empty() || (wanted->number == 0 && found.size() < 2);
-    });
-    if (!walked) {
-        return walked.error().during(doing);
     }
-    if (found.empty()) {
+    if (found->empty()) {
         return Error(Errc::not_found, doing + ": there is none");
     }
-    if (found.size() > 1) {
+    if (found->size() > 1) {
         return Error(Errc::invalid, doing + ": more than one begins so, give more digits");
     }
-    return std::move(found.front());
+    return std::move(found->front());
+}
+
+Result<std::vector<Checkpoint>> CheckpointStore::Impl::find_indexed(const GitObjects& objects,
+                                                                    std::uint64_t number,
+                                                                    std::string_view digits) const {
+    const auto newest = head();
+    if (!newest) {
+        return std::vector<Checkpoint>();
+    }
+    auto places = number == 0 ? index->starting_with(objects, *newest, digits)
+                  : number < ChainReading::kMaxNumber
+                      ? index->page(objects, *newest, 1, number + 1, "")
+                      : Result<std::vector<CheckpointPlace>>(std::vector<CheckpointPlace>());
+    if (!places) {
+        return places.error();
+    }
+    std::erase_if(*places, [number](const CheckpointPlace& place) {
+        return number != 0 && place.number != number;
+    });
+    return checkpoints_at(objects, *places);
 }
 
 Result<std::map<std::string, std::uint64_t>> CheckpointStore::files(

@@ -19,7 +19,7 @@ std::string folder_of(const std::string& path) {
 
 void CheckpointStore::Impl::use_log(bool on) {
     if (on && !materialiser) {
-        materialiser = std::make_unique<Materialiser>(os, *repository, *log, desk_dir);
+        materialiser = std::make_unique<Materialiser>(os, *repository, *log, *index, desk_dir);
     } else if (!on) {
         materialiser.reset();
     }

@@ -5,6 +5,7 @@
 #include <system_error>
 #include <utility>
 
+#include "host/checkpoint/listing_index.hpp"
 #include "host/checkpoint/pack_merge.hpp"
 
 namespace daybook {
@@ -19,6 +20,7 @@ constexpr milliseconds kLatest{200};  ///< after the first: the owner's git is n
 constexpr std::size_t kMostQueued = 256;
 constexpr seconds kIdle{30};
 constexpr seconds kRetry{2};
+constexpr seconds kStormPatience{30};
 constexpr seconds kPatience{120};
 
 Result<> sync_failed(const std::string& reason) {
@@ -55,8 +57,13 @@ Result<> Materialiser::check_room() {
     if (sync_failure_) {
         return sync_failed(*sync_failure_);
     }
-    const bool has_room =
-        changed_.wait_for(lock, kRetry, [this] { return waiting_ < kMaxWaiting || sync_failure_; });
+    const auto has_room_now = [this] { return waiting_ < kMaxWaiting || sync_failure_; };
+    bool has_room = changed_.wait_for(lock, kRetry, has_room_now);
+    if (!has_room && trouble_.empty()) {  // it is behind, not stuck: a storm of writes is slowed
+        changed_.wait_for(
+            lock, kStormPatience, [&] { return has_room_now() || !trouble_.empty(); });
+        has_room = has_room_now();
+    }
     if (sync_failure_) {
         return sync_failed(*sync_failure_);
     }
@@ -162,6 +169,9 @@ void Materialiser::loop() {
         }
         const bool was_stopping = stopping_;  // what came after that is still to be done
         const bool is_settled = work(lock);
+        if (is_settled && has_drained_ && !stopping_ && !sync_failure_) {
+            fill_index(lock);
+        }
         if (!was_stopping && (stopping_ || !may_end(is_settled))) {
             continue;
         }
@@ -174,7 +184,7 @@ void Materialiser::loop() {
         objects_.reset();
         log_.close();
         lock.lock();
-        if (stopping_ || may_end(is_settled)) {  // nothing came meanwhile
+        if (was_stopping || may_end(is_settled)) {  // nothing came meanwhile
             running_ = false;
             return;
         }
@@ -186,14 +196,13 @@ bool Materialiser::work(std::unique_lock<std::mutex>& lock) {
     const std::uint64_t asked = asked_;
     Direct* direct = std::exchange(direct_, nullptr);
     const bool is_idle = std::chrono::steady_clock::now() >= last_added_ + kIdle;
-    const bool drain_now = (stopping_ || asked > answered_ || is_idle) && !held_;
-    const bool may_drain = !held_;
+    const bool drain_now = stopping_ || asked > answered_ || is_idle;
+    const Drains drains = held_ ? Drains::never : drain_now ? Drains::at_end : Drains::when_many;
     const bool is_closed = sync_failure_.has_value();
     lock.unlock();
     Result<> done = is_closed ? Result<>(Error(Errc::io, "a sync failed")) : Result<>();
     if (done) {
-        done = run(batches,
-                   drain_now || (may_drain && written_.size() + batches.size() >= kDrainAfter));
+        done = run(batches, drains);
     }
     if (direct != nullptr) {
         direct->outcome = done ? write_directly(*direct->batch, direct->moved) : done;
@@ -219,6 +228,14 @@ bool Materialiser::work(std::unique_lock<std::mutex>& lock) {
     return is_settled;
 }
 
+/// After whoever waits has his answer. What goes wrong is made up for when it is asked.
+void Materialiser::fill_index(std::unique_lock<std::mutex>& lock) {
+    has_drained_ = false;
+    lock.unlock();
+    const Result<> ignored = objects_ && shown_ ? index_.catch_up(*objects_, *shown_) : Result<>();
+    lock.lock();
+}
+
 Error Materialiser::note_sync(const Error& error) {
     const std::lock_guard lock(mutex_);
     if (!sync_failure_) {
@@ -239,31 +256,42 @@ Result<> Materialiser::open_objects() {
     return {};
 }
 
-/// What could not be written stays in `batches`.
-Result<> Materialiser::run(std::deque<Batch>& batches, bool drain_now) {
+/// What could not be written stays in `batches`. A long queue is brought in by pieces: each makes
+/// room, and no pack is larger than it need be.
+Result<> Materialiser::run(std::deque<Batch>& batches, Drains drains) {
     if (auto opened = open_objects(); !opened) {
         return opened;
     }
-    bool has_new = false;
     while (!batches.empty()) {
+        if (auto written = write_some(batches); !written) {
+            return written;
+        }
+        if (drains != Drains::never && written_.size() >= kDrainAfter) {
+            if (auto drained = drain(); !drained) {
+                return drained;
+            }
+            const std::lock_guard lock(mutex_);
+            waiting_ = batches.size() + queue_.size() + written_.size();
+            changed_.notify_all();
+        }
+    }
+    return drains == Drains::at_end ? drain() : Result<>();
+}
+
+Result<> Materialiser::write_some(std::deque<Batch>& batches) {
+    for (std::size_t count = 0; !batches.empty() && count < kDrainAfter; ++count) {
         if (auto written = write_batch(batches.front()); !written) {
             return written;
         }
         Batch& batch = batches.front();
         shown_ = batch.commit;
-        has_new = true;
         for (StagedObject& object : batch.objects) {
             object.bytes.reset();
         }
         written_.push_back(std::move(batch));
         batches.pop_front();
     }
-    if (has_new) {
-        if (auto shown = repository_.write_ref(*shown_, Repository::RefSync::no); !shown) {
-            return shown;
-        }
-    }
-    return drain_now ? drain() : Result<>();
+    return repository_.write_ref(*shown_, Repository::RefSync::no);
 }
 
 Result<> Materialiser::write_batch(const Batch& batch) {
@@ -369,6 +397,7 @@ Result<> Materialiser::drain() {
     }
     written_.erase(written_.begin(), written_.begin() + static_cast<std::ptrdiff_t>(count));
     remove_loose(ids);
+    has_drained_ = true;
     return tidy_packs();
 }
 

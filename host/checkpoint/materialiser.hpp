@@ -29,6 +29,8 @@
 
 namespace daybook {
 
+class ListingIndex;
+
 class Materialiser {
   public:
     static constexpr std::size_t kDrainAfter = 512;  ///< records: two a write
@@ -45,8 +47,8 @@ class Materialiser {
     };
 
     /// All are borrowed and outlive this; `desk_dir` is the desk's folder.
-    Materialiser(Os& os, Repository& repository, RecordLog& log, int desk_dir)
-        : os_(os), repository_(repository), log_(log), desk_dir_(desk_dir) {}
+    Materialiser(Os& os, Repository& repository, RecordLog& log, ListingIndex& index, int desk_dir)
+        : os_(os), repository_(repository), log_(log), index_(index), desk_dir_(desk_dir) {}
     ~Materialiser();  ///< publish(), as far as it can be done
     Materialiser(const Materialiser&) = delete;
     Materialiser& operator=(const Materialiser&) = delete;
@@ -85,7 +87,9 @@ class Materialiser {
     [[nodiscard]] bool is_due(Time now) const;
     /// Whether all went well. Called with the lock, which it lets go meanwhile.
     bool work(std::unique_lock<std::mutex>& lock);
-    Result<> run(std::deque<Batch>& batches, bool drain_now);
+    enum class Drains { never, when_many, at_end };
+    Result<> run(std::deque<Batch>& batches, Drains drains);
+    Result<> write_some(std::deque<Batch>& batches);
     Result<> open_objects();
     Result<> write_batch(const Batch& batch);
     Result<> drain();
@@ -95,18 +99,21 @@ class Materialiser {
     void remove_loose(const std::vector<GitId>& ids);
     bool sync_removals();
     Result<> tidy_packs();
+    void fill_index(std::unique_lock<std::mutex>& lock);
     Result<> write_directly(const Batch& batch, Repository::Moved* moved);
     Error note_sync(const Error& error);
 
     Os& os_;
     Repository& repository_;
     RecordLog& log_;
+    ListingIndex& index_;
     int desk_dir_;
 
     // Of the thread; nobody else touches them while it runs.
     std::unique_ptr<GitObjects> objects_;
     std::deque<Batch> written_;   ///< in git, not yet durable there; their objects' bytes are gone
     std::optional<GitId> shown_;  ///< the ref
+    bool has_drained_ = false;    ///< since the listing index was filled
     std::set<unsigned char> removed_from_;  ///< first bytes of loose objects that were removed
 
     mutable std::mutex mutex_;  // guards all below; never held over the disk

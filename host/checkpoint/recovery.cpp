@@ -30,6 +30,7 @@ Result<> CheckpointStore::Impl::open(const std::filesystem::path& folder) {
     recovery.removed_leftovers = repository->removed_leftovers();
     const PackPlace place = repository->place();
     log = std::make_unique<RecordLog>(os, place.repository, place.repository_fd);
+    index = std::make_unique<ListingIndex>(os, place.repository, place.repository_fd);
     const std::string doing = "open checkpoints of desk " + desk;
     const bool is_journalled = form == CheckpointForm::journalled;
     auto left = log->read_all();

@@ -109,7 +109,9 @@ SqliteDatabase::~SqliteDatabase() = default;
 SqliteDatabase::SqliteDatabase(SqliteDatabase&&) noexcept = default;
 SqliteDatabase& SqliteDatabase::operator=(SqliteDatabase&&) noexcept = default;
 
-Result<SqliteDatabase> SqliteDatabase::open(const std::filesystem::path& file, Syncs syncs) {
+Result<SqliteDatabase> SqliteDatabase::open(const std::filesystem::path& file,
+                                            Syncs syncs,
+                                            LogFile log) {
     auto handle = std::make_unique<Handle>();
     const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX |
                       SQLITE_OPEN_PRIVATECACHE | SQLITE_OPEN_NOFOLLOW | SQLITE_OPEN_EXRESCODE;
@@ -119,7 +121,7 @@ Result<SqliteDatabase> SqliteDatabase::open(const std::filesystem::path& file, S
         return handle->failure(outcome).during(doing);
     }
     sqlite3_busy_timeout(handle->database, kPatienceMs);
-    int keep = 1;
+    int keep = log == LogFile::kept ? 1 : 0;
     sqlite3_file_control(handle->database, "main", SQLITE_FCNTL_PERSIST_WAL, &keep);
     SqliteDatabase database(std::move(handle));
     Result<> done = database.run(

@@ -45,9 +45,12 @@ class SqliteStatement {
 class SqliteDatabase {
   public:
     enum class Syncs { never, every_commit };
+    enum class LogFile { kept, removed };  ///< the write-ahead log, when the database is closed
 
     /// Makes the file when it is missing. Errors: io, full, corrupt (not a database), busy.
-    static Result<SqliteDatabase> open(const std::filesystem::path& file, Syncs syncs);
+    static Result<SqliteDatabase> open(const std::filesystem::path& file,
+                                       Syncs syncs,
+                                       LogFile log = LogFile::kept);
     ~SqliteDatabase();
     SqliteDatabase(SqliteDatabase&&) noexcept;
     SqliteDatabase& operator=(SqliteDatabase&&) noexcept;

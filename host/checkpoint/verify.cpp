@@ -8,6 +8,7 @@
 #include "host/checkpoint/commit_record.hpp"
 #include "host/checkpoint/file_scan.hpp"
 #include "host/checkpoint/git_objects.hpp"
+#include "host/checkpoint/listing_index.hpp"
 #include "host/checkpoint/pack_file.hpp"
 
 namespace daybook {
@@ -65,6 +66,7 @@ class Verifier {
         }
         if (tip) {
             follow(*tip);
+            compare_index(*tip);
             if (auto compared = compare_files(desk->get()); !compared) {
                 return compared.error();
             }
@@ -329,6 +331,16 @@ class Verifier {
             note("not stored: " + skipped);
         }
         return {};
+    }
+
+    /// It is disposable: what is wrong with it is worth knowing, and no damage.
+    void compare_index(const GitId& tip) {
+        ListingIndex index(os_, places_.repository, folder_.get());
+        const auto fault = index.compare(*objects_, tip);
+        if (fault && !fault->empty()) {
+            note("daybook.index, the listing index, is not to be used (" + *fault +
+                 "); remove it, it is made anew");
+        }
     }
 
     void count_unreachable() {

@@ -33,7 +33,7 @@ bool is_object_name(std::string_view name) {
 }
 
 bool is_records(std::string_view name) {
-    return name.starts_with("daybook.records");
+    return name.starts_with("daybook.records") || name.starts_with("daybook.index");
 }
 
 class Backup {
