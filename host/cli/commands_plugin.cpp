@@ -24,23 +24,28 @@ int ask(const Options& options, Output& output, const char* verb, const Json& ar
     return 0;
 }
 
-std::string walls_text(const Json& walls) {
-    if (!walls.is_object()) {
-        return "not started";
+std::string walls_text(const Json& runner) {
+    const std::string& text = runner["walls_text"].as_string();
+    return text.empty() ? "not started" : text;
+}
+
+/// Of the plugin's runners; one that was lowered or refused outdoes those that stand.
+std::string walls_of(const Json& plugin) {
+    std::string text = "not started";
+    std::string level;
+    for (const Json& runner : plugin["runners"].items()) {
+        if (runner["level"].as_string() > level) {
+            level = runner["level"].as_string();
+            text = walls_text(runner);
+        }
     }
-    const bool seccomp = walls["seccomp"].as_bool() || walls["seccomp"].as_integer() > 0;
-    const std::int64_t landlock = walls["landlock"].as_integer();
-    if (!seccomp && landlock == 0) {
-        return "NONE";
-    }
-    return (landlock > 0 ? "landlock " + std::to_string(landlock) : std::string("no landlock")) +
-           (seccomp ? ", seccomp" : ", no seccomp");
+    return text;
 }
 
 void print_runners(const Json& plugin, const Output& output) {
     for (const Json& runner : plugin["runners"].items()) {
         std::string line = "  " + runner["desk"].as_string() + ": " + runner["state"].as_string() +
-                           ", walls " + walls_text(runner["walls"]) + ", " +
+                           ", walls " + walls_text(runner) + ", " +
                            std::to_string(runner["calls"].as_integer()) + " calls, " +
                            std::to_string(runner["crashes"].as_integer()) + " crashes";
         if (!runner["reason"].as_string().empty()) {
@@ -62,13 +67,12 @@ int list_plugins(const Options& options, Output& output) {
         }
         Table table({"PLUGIN", "VERSION", "STATE", "TRUST", "PROFILE", "WALLS", "FILE"});
         for (const Json& plugin : result["plugins"].items()) {
-            const auto& runners = plugin["runners"].items();
             table.add({plugin["name"].as_string(),
                        plugin["version"].as_string(),
                        plugin["state"].as_string(),
                        plugin["trust"].as_string().empty() ? "none" : plugin["trust"].as_string(),
                        plugin["profile"].as_string(),
-                       runners.empty() ? "not started" : walls_text(runners.front()["walls"]),
+                       walls_of(plugin),
                        plugin["file"].as_string()});
         }
         output.raw(table.str());

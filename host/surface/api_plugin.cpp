@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "host/gate/leash.hpp"
+#include "host/plugin/wall_level.hpp"
 #include "host/surface/api.hpp"
 #include "host/surface/host.hpp"
 
@@ -29,7 +30,9 @@ Json runner_json(const RunnerStatus& runner, bool whole) {
                     .set("last_exit", runner.last_exit)
                     .set("start_ms", runner.start_milliseconds);
     auto walls = Json::parse(runner.walls);
-    json.set("walls", walls ? std::move(*walls) : Json());
+    json.set("walls", walls ? std::move(*walls) : Json())
+        .set("level", name_of(wall_level_of(runner.walls)))
+        .set("walls_text", wall_text(runner.walls));
     if (whole) {
         json.set("output", texts(runner.stderr_lines));
     }

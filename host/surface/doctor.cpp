@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "host/checkpoint/checkpoint_store.hpp"
+#include "host/plugin/wall_level.hpp"
 #include "host/surface/control_token.hpp"
 #include "host/surface/file_system.hpp"
 #include "host/surface/host.hpp"
@@ -86,6 +87,27 @@ void look_at_owner(const Host& host, Findings& findings) {
     }
 }
 
+/// A runner of the plugin, started for a moment: it proves its walls, or says which do not stand.
+void look_at_walls(Host& host, const Desk& desk, const PluginEntry& plugin, Findings& findings) {
+    const std::string& name = plugin.config.name;
+    const auto probe = probe_walls(host, desk, plugin);
+    if (!probe) {
+        findings.bad("walls " + name,
+                     "a runner for " + name + " did not start: " + probe.error().message(),
+                     "put right what it names; of walls: a kernel with Landlock and seccomp is "
+                     "needed, docs/operations.md names the versions");
+        return;
+    }
+    const std::string text = wall_text(probe->walls) + "; runner ready in " +
+                             std::to_string(static_cast<int>(probe->start_milliseconds + 0.5)) +
+                             " ms";
+    if (is_lowered(wall_level_of(probe->walls))) {
+        findings.warn("walls " + name, text, "plugins are less walled than they could be");
+    } else {
+        findings.ok("walls " + name, text);
+    }
+}
+
 void look_at_isolation(Host& host, Findings& findings, const std::stop_token& stop) {
     const Isolation isolation = host.config().host.isolation;
     if (isolation == Isolation::required) {
@@ -95,35 +117,19 @@ void look_at_isolation(Host& host, Findings& findings, const std::stop_token& st
                       std::string(name_of(isolation)) + ", by the configuration's word",
                       "set host.isolation = \"required\" unless this machine cannot do it");
     }
-    if (const Desk* desk = host.any_desk()) {
-        for (const auto& [name, entry] : host.registry().plugins()) {
-            if (!entry->refused.empty() || stop.stop_requested()) {
-                continue;
-            }
-            auto probe = probe_walls(host, *desk, *entry);
-            if (!probe) {
-                findings.bad(
-                    "walls",
-                    "a runner for " + name + " did not start: " + probe.error().message(),
-                    "a kernel with Landlock and seccomp is needed; docs/operations.md names the "
-                    "versions");
-                return;
-            }
-            auto walls = Json::parse(probe->walls);
-            const std::int64_t landlock = walls ? (*walls)["landlock"].as_integer(0) : 0;
-            const bool seccomp =
-                walls && ((*walls)["seccomp"].as_bool() || (*walls)["seccomp"].as_integer(0) > 0);
-            const std::string text =
-                "Landlock ABI " + std::to_string(landlock) + ", seccomp " +
-                (seccomp ? "on" : "off") + "; runner ready in " +
-                std::to_string(static_cast<int>(probe->start_milliseconds + 0.5)) + " ms";
-            if (landlock < 1 || !seccomp) {
-                findings.warn("walls", text, "plugins are less walled than they could be");
-            } else {
-                findings.ok("walls", text);
-            }
-            return;
+    bool tried = false;
+    const Desk* const desk = host.any_desk();
+    for (const auto& [name, entry] : host.registry().plugins()) {
+        // A runner of profile scratch needs its folder, which one that works may hold.
+        if (desk == nullptr || !entry->refused.empty() || entry->manifest.profile == "scratch" ||
+            stop.stop_requested()) {
+            continue;
         }
+        tried = true;
+        look_at_walls(host, *desk, *entry, findings);
+    }
+    if (tried) {
+        return;
     }
     findings.warn("walls",
                   "no plugin and desk to try a runner with",

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "host/plugin/wall_level.hpp"
 #include "host/turn/desk.hpp"
 
 namespace daybook {
@@ -82,13 +83,20 @@ RunnerEvents Runners::events_for(const PluginEntry& entry) const {
     events.on_lifecycle = [this, &entry](const std::string& what, const RunnerStatus& status) {
         const std::string& plugin = entry.config.name;
         const bool usual = what == "started" || what == "stopped";
-        services_.log(usual ? kLogInfo : kLogWarn,
+        const WallLevel level = wall_level_of(status.walls);
+        const std::string walls = what == "started" ? wall_text(status.walls) : std::string();
+        services_.log(usual && (walls.empty() || !is_lowered(level)) ? kLogInfo : kLogWarn,
                       "plugin " + what + " plugin=" + plugin + " desk=" + config_.name +
+                          (walls.empty() ? "" : " walls=\"" + walls + "\"") +
                           (status.reason.empty() ? "" : " reason=\"" + status.reason + "\""));
         JournalEntry record;
         record.type = "plugin";
         record.data = Json::object();
         record.data.set("plugin", plugin).set("desk", config_.name).set("what", what);
+        if (!walls.empty()) {
+            record.data.set("walls", walls)
+                .set("isolation", name_of(services_.config.host.isolation));
+        }
         if (!status.reason.empty()) {
             record.data.set("reason", status.reason);
         }

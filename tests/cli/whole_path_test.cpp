@@ -201,7 +201,7 @@ TEST_CASE("status, doctor and the lists speak for people and for programs", "[cl
                              "disk",
                              "zone data",
                              "isolation",
-                             "walls",
+                             "walls memory",
                              "plugin memory",
                              "desk main",
                              "checkpoints main",
