@@ -10,6 +10,8 @@ namespace {
 constexpr std::string_view kStateFile = "state.json";
 constexpr std::string_view kSummaries = "summaries";
 
+constexpr std::string_view kMarkStart = "<!-- session ";
+constexpr std::string_view kMarkEnd = " -->\n";
 constexpr std::size_t kMaxSummaryBytes = 4UL * 1024 * 1024;
 
 std::string summary_file(DeskDate day) {
@@ -18,7 +20,7 @@ std::string summary_file(DeskDate day) {
 
 /// Stands before a session's part of the day's summary. Text cannot contain it: see write_summary.
 std::string summary_mark(std::string_view session) {
-    return "<!-- session " + std::string(session) + " -->";
+    return std::string(kMarkStart).append(session).append(" -->");
 }
 
 std::string without_comments_marks(std::string_view text) {
@@ -276,22 +278,75 @@ Result<std::optional<std::string>> SessionStore::read_summary(DeskDate day) cons
     return text.error();
 }
 
-Result<std::optional<DeskDate>> SessionStore::last_summary_day() const {
+Result<std::vector<SummaryPart>> SessionStore::summary_parts(DeskDate day) const {
+    auto there = read_summary(day);
+    if (!there) {
+        return there.error();
+    }
+    std::vector<SummaryPart> parts;
+    const std::string_view whole = *there ? std::string_view(**there) : std::string_view();
+    for (auto at = whole.find(kMarkStart); at != std::string_view::npos;) {
+        const auto name = at + kMarkStart.size();
+        const auto end = whole.find(kMarkEnd, name);
+        if (end == std::string_view::npos) {
+            break;
+        }
+        const auto text = end + kMarkEnd.size();
+        at = whole.find(kMarkStart, text);
+        parts.push_back({day,
+                         std::string(whole.substr(name, end - name)),
+                         std::string(whole.substr(text, at - text))});
+    }
+    return parts;
+}
+
+Result<> SessionStore::replace_summary(const SummaryPart& former, std::string_view text) {
+    auto there = read_summary(former.day);
+    if (!there) {
+        return there.error();
+    }
+    std::string whole = there->value_or("");
+    const std::string part = summary_mark(former.session) + "\n" + former.text;
+    const auto at = whole.find(part);
+    const auto end = at == std::string::npos ? at : at + part.size();
+    if (at == std::string::npos ||
+        (end != whole.size() && !whole.substr(end).starts_with("<!--"))) {
+        return Error(Errc::conflict,
+                     "replace the summary of session " + former.session + " in " +
+                         summary_file(former.day) + ": it was changed meanwhile");
+    }
+    std::string fresh = summary_mark(former.session) + "\n" + without_comments_marks(text);
+    fresh += fresh.ends_with('\n') ? "" : "\n";
+    fresh += end == whole.size() ? "" : "\n";
+    whole.replace(at, part.size(), fresh);
+    return write_file_durably(os_, folder_.get(), summary_file(former.day), whole);
+}
+
+Result<std::vector<DeskDate>> SessionStore::summary_days() const {
     auto entries = os_.list(folder_.get(), kSummaries);
     if (!entries) {
         return entries.error();
     }
-    std::optional<DeskDate> newest;
+    std::vector<DeskDate> days;
     for (const DirectoryEntry& entry : *entries) {
         if (!entry.is_regular || !entry.name.ends_with(".md")) {
             continue;
         }
         auto day = DeskDate::parse(std::string_view(entry.name).substr(0, entry.name.size() - 3));
-        if (day && (!newest || *newest < *day)) {
-            newest = *day;
+        if (day) {
+            days.push_back(*day);
         }
     }
-    return newest;
+    std::sort(days.begin(), days.end());
+    return days;
+}
+
+Result<std::optional<DeskDate>> SessionStore::last_summary_day() const {
+    auto days = summary_days();
+    if (!days) {
+        return days.error();
+    }
+    return days->empty() ? std::optional<DeskDate>() : std::optional(days->back());
 }
 
 }  // namespace daybook

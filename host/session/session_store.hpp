@@ -29,6 +29,12 @@ struct SessionInfo {
     std::uint64_t bytes = 0;
 };
 
+/// What summaries/<day>.md says of one session.
+struct SummaryPart {
+    DeskDate day;
+    std::string session, text;
+};
+
 class SessionStore {
   public:
     /// What opening found and put right; each is a sentence for journal and log.
@@ -90,6 +96,13 @@ class SessionStore {
     /// Whether the session has its summary. [any]
     [[nodiscard]] Result<bool> has_summary(DeskDate day, std::string_view session) const;
     [[nodiscard]] Result<std::optional<std::string>> read_summary(DeskDate day) const;  ///< [any]
+    /// The parts of a day's summary, a session each, in the file's order. [any]
+    [[nodiscard]] Result<std::vector<SummaryPart>> summary_parts(DeskDate day) const;
+    /// Puts a text in the place of a session's part, durably. Errors: conflict (the part is not as
+    /// it was), io, full.
+    Result<> replace_summary(const SummaryPart& former, std::string_view text);
+    /// Days that have a summary, oldest first. [any]
+    [[nodiscard]] Result<std::vector<DeskDate>> summary_days() const;
     /// Newest day that has a summary.
     [[nodiscard]] Result<std::optional<DeskDate>> last_summary_day() const;  ///< [any]
 

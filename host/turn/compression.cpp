@@ -5,6 +5,7 @@
 
 #include "host/gate/content_rules.hpp"
 #include "host/os/desk_path.hpp"
+#include "host/turn/day_summary.hpp"
 #include "host/turn/handover.hpp"
 #include "host/turn/turn_inputs.hpp"
 
@@ -215,7 +216,7 @@ void Compressor::summarise(const ModelChoice& model,
                            DeskDate day,
                            const LineList& lines,
                            CompressReport& report) {
-    const std::string so_far(view_of(parts_.sessions.conversation()).summary);
+    const std::string so_far = current_summary(parts_.sessions);
     SummaryTask task;
     task.session = parts_.sessions.state().session;
     task.day = day;

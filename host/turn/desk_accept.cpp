@@ -112,6 +112,9 @@ Result<Accepted> Desk::Impl::accept(TurnKind kind,
     {
         const std::lock_guard lock(work_mutex);
         retry_at = {};  // somebody waits for an answer: ask the models at once
+        if (is_redoing) {
+            interrupt.set("a trigger goes first");
+        }
     }
     if (paused) {
         tell_paused(accepted.trigger);

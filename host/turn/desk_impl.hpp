@@ -90,6 +90,8 @@ struct Desk::Impl {
     std::optional<Hold> check_disk();
     void hold(TriggerQueue::Taken taken, Hold hold);
     void run_rollover();
+    /// In idle time: lets a model write again what the host had to extract. [desk]
+    void redo_summary();  // desk_redo.cpp
     void write_host_records();
     void remember_settled_day();
     /// Says once a day that the calendar's list does not cover it. [desk]
@@ -125,6 +127,8 @@ struct Desk::Impl {
     std::uint64_t next_turn = 1;                // [desk]
     std::optional<DeskDate> uncovered_day;      // [desk] the last that was told of
     ContextMeter meter;                         // [desk]
+    bool redo_is_over = false;                  // [desk] no summary waits to be written again
+    int redo_wait = 0, redo_failures = 0;       // [desk] turns to let go by; failures in a row
     TriggerQueue queue;
     Runners runners;
     HistoryFeed history;
@@ -141,7 +145,8 @@ struct Desk::Impl {
     std::optional<SteadyTime> trash_due;  ///< when replaced files are to be looked at again
     std::deque<JournalEntry> host_records;
     bool clock_due = false;
-    SteadyTime retry_at{};                     ///< triggers are held until then
+    bool is_redoing = false;  ///< a trigger that comes now sets `interrupt`, under the mutex
+    SteadyTime retry_at{};    ///< triggers are held until then
     std::chrono::milliseconds retry_delay{0};  ///< the last one; 0 = nothing is held
 
     mutable std::mutex board_mutex;

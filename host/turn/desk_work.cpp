@@ -195,6 +195,7 @@ std::optional<Desk::Impl::Hold> Desk::Impl::prepare_turn(DeskDate& day) {
     KeeperPlan plan = keeper.plan(state, session_opened(), services.clock.now());
     if (plan.step == KeeperPlan::Step::roll_over) {
         set_state("in turn", "rolling over session " + state.session);
+        redo_is_over = false;
         if (auto done = rollover.run(plan.why); !done) {
             return Hold{"paused", done.error().message(), {}};
         }
@@ -276,6 +277,9 @@ void Desk::Impl::run_trigger() {
     }
     remember_settled_day();
     set_state("idle", "");
+    if (end.kind == TurnEnd::Kind::completed) {
+        redo_summary();
+    }
 }
 
 void Desk::Impl::hold(TriggerQueue::Taken taken, Hold hold) {
@@ -313,6 +317,7 @@ void Desk::Impl::run_rollover() {
     }
     const auto [state, reason] = state_now();
     set_state("in turn", "rolling over session " + stores.sessions->state().session);
+    redo_is_over = false;
     const auto done = Rollover(parts, router).run("time");
     if (!done && !interrupt.is_stopping()) {
         services.log(kLogError, "rollover: " + done.error().message() + " desk=" + config.name);

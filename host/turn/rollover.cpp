@@ -2,18 +2,9 @@
 
 #include "host/gate/content_rules.hpp"
 #include "host/turn/conversation.hpp"
-#include "host/turn/conversation_view.hpp"
-#include "host/turn/model_summary.hpp"
-#include "host/turn/tool_call.hpp"
+#include "host/turn/day_summary.hpp"
 
 namespace daybook {
-namespace {
-
-/// Quoted whole in the next session's opening line.
-constexpr std::size_t kMaxSummary = 32UL * 1024;
-
-}  // namespace
-
 Result<> Rollover::save(const RolloverState& rollover) {
     DeskState state = parts_.sessions.state();
     state.rollover = rollover;
@@ -93,7 +84,8 @@ Result<> Rollover::summarise(RolloverState& rollover, const std::string& why) {
         more.set("note", "nothing was said");
     } else if (!*written) {
         std::string model;
-        auto text = ask_model(rollover, *lines, model);
+        auto text =
+            write_day_summary(parts_, router_, rollover.day, rollover.session, *lines, model);
         if (!text && parts_.interrupt.is_stopping()) {
             return text.error();
         }
@@ -103,7 +95,7 @@ Result<> Rollover::summarise(RolloverState& rollover, const std::string& why) {
         }
         std::string summary = mask_secrets(
             text ? *text : extract_summary(*lines, parts_.zone, text.error().message()));
-        summary = cut_text(summary, kMaxSummary);
+        summary = cut_text(summary, kMaxDaySummary);
         if (auto kept = parts_.sessions.write_summary(rollover.day, rollover.session, summary);
             !kept) {
             return kept;
@@ -117,43 +109,6 @@ Result<> Rollover::summarise(RolloverState& rollover, const std::string& why) {
     }
     rollover.summarised = true;
     return save(rollover);
-}
-
-Result<std::string> Rollover::ask_model(const RolloverState& rollover,
-                                        const std::vector<SessionRecord>& lines,
-                                        std::string& model) {
-    TurnScope scope;
-    scope.kind = TurnKind::summary;
-    scope.day = rollover.day;
-    scope.session = rollover.session;
-    scope.allowance = TurnAllowance::of(TurnKind::summary, rollover.day);
-    ToolCaller no_tools(parts_, scope);
-    ModelCaller caller(parts_, no_tools);
-    std::vector<ModelRefusal> refusals;
-    const auto choice = router_.pick(caller, {}, refusals);
-    if (!choice) {
-        std::string reasons;
-        for (const ModelRefusal& refusal : refusals) {
-            reasons += (reasons.empty() ? "" : "; ") + refusal.model +
-                       (refusal.model.empty() ? "" : ": ") + refusal.reason;
-        }
-        return Error(Errc::unavailable, "no model is ready: " + reasons);
-    }
-    model = choice->config->name;
-    const ConversationView view = view_of(lines);
-    SummaryTask task;
-    task.session = rollover.session;
-    task.day = rollover.day;
-    task.task = day_task();
-    // A day that was compressed begins with its last summary. What the opening carries is the day
-    // before's: not this one's to tell.
-    task.so_far = view.compress == nullptr ? std::string_view() : view.summary;
-    task.lines = view.lines;
-    Summary summary = write_summary(parts_, *choice, router_.window_of(caller, *choice), task);
-    if (!summary.text) {
-        router_.forget(model);
-    }
-    return std::move(summary.text);
 }
 
 Result<> Rollover::fold(RolloverState& rollover, const std::string& why) {

@@ -33,10 +33,6 @@ class Rollover {
   private:
     Result<> summarise(RolloverState& rollover, const std::string& why);
     Result<> fold(RolloverState& rollover, const std::string& why);
-    /// The summary by a model; an error says why there is none.
-    Result<std::string> ask_model(const RolloverState& rollover,
-                                  const std::vector<SessionRecord>& lines,
-                                  std::string& model);
     Result<> record(const RolloverState& rollover,
                     std::string_view step,
                     const std::string& why,

@@ -1,7 +1,7 @@
 #include "host/turn/turn_inputs.hpp"
 
 #include "host/format/sha256.hpp"
-#include "host/turn/conversation_view.hpp"
+#include "host/turn/day_summary.hpp"
 
 namespace daybook {
 namespace {
@@ -77,7 +77,7 @@ FixedPart gather_fixed_part(DeskParts& parts, TurnScope& scope) {
     FixedSources sources;
     sources.instructions = instructions_of(parts);
     sources.skills = skills_of(parts);
-    sources.summary = view_of(parts.sessions.conversation()).summary;
+    sources.summary = current_summary(parts.sessions);
     return build_with_files(parts, scope, std::move(sources));
 }
 

@@ -275,6 +275,27 @@ TEST_CASE("summaries of one day are added, each session's once", "[session]") {
     CHECK_FALSE(must(store->read_summary(kDay.plus_days(1))).has_value());
 }
 
+TEST_CASE("a session's part of a summary is replaced only as it was read", "[session]") {
+    Home home;
+    auto store = home.open();
+    must(store->write_summary(kDay, "2026-10-19-1", "the day"));
+    must(store->write_summary(kDay, "2026-10-19-2", "the evening"));
+    const auto parts = must(store->summary_parts(kDay));
+    REQUIRE(parts.size() == 2);
+    CHECK(parts[0].session == "2026-10-19-1");
+    must(store->replace_summary(parts[0], "a better day"));
+    CHECK(must(store->read_summary(kDay)) ==
+          "# 2026-10-19\n\n<!-- session 2026-10-19-1 -->\na better day\n\n"
+          "<!-- session 2026-10-19-2 -->\nthe evening\n");
+    CHECK(store->replace_summary(parts[0], "again").error().code() == Errc::conflict);
+    SummaryPart longer = parts[1];
+    longer.text.pop_back();  // the file goes on behind what was read
+    CHECK(store->replace_summary(longer, "cut").error().code() == Errc::conflict);
+    must(store->replace_summary(parts[1], "a better evening"));
+    CHECK(must(store->summary_parts(kDay)).back().text == "a better evening\n");
+    CHECK(must(store->summary_days()) == std::vector<DeskDate>{kDay});
+}
+
 TEST_CASE("names that are no session are refused and lead nowhere", "[session]") {
     Home home;
     auto store = home.open();
