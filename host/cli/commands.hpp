@@ -50,6 +50,8 @@ int list_plugins(const Options& options, Output& output);
 int show_plugin(const Options& options, Output& output);
 int retry_plugin(const Options& options, Output& output);
 int list_models(const Options& options, Output& output);
+// commands_check.cpp
+int check_plugin(const Options& options, Output& output);
 // commands_trust.cpp
 int trust_plugin(const Options& options, Output& output);
 // commands_calendar.cpp

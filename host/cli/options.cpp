@@ -47,6 +47,32 @@ const std::map<std::string, std::string_view, std::less<>> kNouns = {
     {"host", "the daemon itself"},
 };
 
+/// What the conformance kit reads itself.
+void add_check_options(CLI::App& leaf, Options& options) {
+    const auto hand_on = [&](const char* name, const char* about, const char* value) {
+        leaf.add_option_function<std::string>(
+                name,
+                [&options, name](const std::string& text) {
+                    options.check_words.emplace_back(name);
+                    options.check_words.push_back(text);
+                },
+                about)
+            ->option_text(value);
+    };
+    hand_on("--only", "these checks, by their ids", "ID,…");
+    hand_on("--strict", "1 loads and answers, 2 also tidy (default), 3 also under abuse", "1-3");
+    hand_on("--seed", "of the arguments that are made: the same seed, the same series", "N");
+    hand_on("--rounds", "arguments for each tool (default 100)", "N");
+    hand_on("--config", "the plugin's configuration", "JSON");
+    hand_on("--isolation", "as host.isolation: required, seccomp-only or off", "WORD");
+    for (const auto& [name, about] :
+         {std::pair{"--list", "say which checks there are"},
+          std::pair{"--in-process", "one check without walls, in the kit's process: for gdb"}}) {
+        leaf.add_flag_callback(
+            name, [&options, word = name] { options.check_words.emplace_back(word); }, about);
+    }
+}
+
 void add_options_of(std::string_view path, CLI::App& leaf, Options& options) {
     const auto is = [&](std::initializer_list<std::string_view> paths) {
         return std::find(paths.begin(), paths.end(), path) != paths.end();
@@ -89,6 +115,9 @@ void add_options_of(std::string_view path, CLI::App& leaf, Options& options) {
     if (is({"checkpoint restore"})) {
         leaf.add_option("--file", options.file, "only this file")->option_text("FILE");
         leaf.add_flag("--yes,-y", options.yes, "do not ask");
+    }
+    if (is({"plugin check"})) {
+        add_check_options(leaf, options);
     }
     if (is({"plugin trust"})) {
         leaf.add_flag("--yes,-y", options.yes, "do not ask");

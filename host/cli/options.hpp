@@ -29,6 +29,8 @@ struct Options {
     std::string before;
     bool wait = false, no_stream = false, now = false, follow = false, schemas = false,
          keep = false, keys = false, dry_run = false, yes = false;
+    /// Of `plugin check`: handed on to the kit as they are.
+    std::vector<std::string> check_words;
 };
 
 /// What the reader of the command line decided: options to run, or an exit code (help was shown, or

@@ -53,6 +53,7 @@ DAYBOOK_PLUGIN(
     "greeter",
     "0.1.0",
     daybook::wants("daybook.desk-files/1", "daybook.clock/1"),
-    daybook::config_schema(R"({"type":"object","properties":{"greeting":{"type":"string"}}})"),
+    daybook::config_schema(
+        R"({"type":"object","properties":{"greeting":{"type":"string"}},"additionalProperties":false})"),
     daybook::instance<Greeter>(),
     &kGreet)

@@ -1,0 +1,62 @@
+# The author's journey with nothing but what is installed: a copy of the template is built, checked at the strictest
+# level, approved, and called by a desk; and every installed plugin passes.
+# Run with -DBUILD_DIR=<daybook's build folder> -DWORK_DIR=<a folder of the test's own>.
+file(REMOVE_RECURSE "${WORK_DIR}")
+file(MAKE_DIRECTORY "${WORK_DIR}/home")
+set(prefix "${WORK_DIR}/installed")
+set(ENV{HOME} "${WORK_DIR}/home")
+foreach(name DAYBOOK_HOME DAYBOOK_CONFIG DAYBOOK_PLUGIN_PATH XDG_DATA_HOME XDG_CONFIG_HOME XDG_STATE_HOME XDG_RUNTIME_DIR)
+    unset(ENV{${name}})
+endforeach()
+
+function(run)
+    execute_process(COMMAND ${ARGN} RESULT_VARIABLE status OUTPUT_VARIABLE output ERROR_VARIABLE output)
+    if(NOT status EQUAL 0)
+        message(FATAL_ERROR "${ARGN}\nended with ${status}\n${output}")
+    endif()
+    set(output "${output}" PARENT_SCOPE)
+endfunction()
+
+run("${CMAKE_COMMAND}" --install "${BUILD_DIR}" --prefix "${prefix}")
+set(daybook "${prefix}/bin/daybook")
+
+file(GLOB_RECURSE plugins "${prefix}/lib*/daybook/plugins/1/*.so")
+list(LENGTH plugins count)
+if(count LESS 3)
+    message(FATAL_ERROR "wanted at least three installed plugins, found: ${plugins}")
+endif()
+foreach(plugin ${plugins})
+    file(SHA256 "${plugin}" sum)
+    file(READ "${plugin}.sha256" recorded)
+    if(NOT recorded MATCHES "^${sum}  ")
+        message(FATAL_ERROR "${plugin}.sha256 does not hold its sum")
+    endif()
+    run("${daybook}" plugin check "${plugin}" --strict 3)
+endforeach()
+
+file(COPY "${prefix}/share/daybook/template/" DESTINATION "${WORK_DIR}/greeter")
+run("${CMAKE_COMMAND}" -S "${WORK_DIR}/greeter" -B "${WORK_DIR}/build" -G Ninja
+    "-DCMAKE_PREFIX_PATH=${prefix}" "-DCMAKE_CXX_FLAGS=-O0")
+run("${CMAKE_COMMAND}" --build "${WORK_DIR}/build")
+run("${daybook}" plugin check "${WORK_DIR}/build/greeter.so" --strict 3)
+
+# A desk with it: refused until it is approved.
+set(home "${WORK_DIR}/desk")
+run("${daybook}" init "${home}" --quiet)
+file(APPEND "${home}/daybook.toml" "[plugin.greeter]\nfile = \"${WORK_DIR}/build/greeter.so\"\n")
+file(READ "${home}/daybook.toml" config)
+string(REPLACE "plugins = [\"memory\"]" "plugins = [\"memory\", \"greeter\"]" config "${config}")
+file(WRITE "${home}/daybook.toml" "${config}")
+run("${daybook}" plugin trust "${WORK_DIR}/build/greeter.so" --yes --home "${home}")
+run("${daybook}" host start --home "${home}")
+execute_process(COMMAND "${daybook}" tool call main greet "{\"name\":\"Asha\"}" --home "${home}"
+    RESULT_VARIABLE called OUTPUT_VARIABLE answer ERROR_VARIABLE answer)
+execute_process(COMMAND "${daybook}" plugin list --home "${home}" OUTPUT_VARIABLE listed ERROR_VARIABLE listed)
+run("${daybook}" host stop --home "${home}")
+if(NOT called EQUAL 0 OR NOT answer MATCHES "Asha")
+    message(FATAL_ERROR "the approved plugin did not answer: ${answer}\n${listed}")
+endif()
+if(NOT listed MATCHES "shipped" OR NOT listed MATCHES "owner")
+    message(FATAL_ERROR "plugin list does not say by whose word each runs:\n${listed}")
+endif()
+file(REMOVE_RECURSE "${WORK_DIR}")
