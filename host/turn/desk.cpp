@@ -131,6 +131,7 @@ Result<std::unique_ptr<Desk>> Desk::open(const DeskServices& services, const Des
     if (auto recovered = impl->recover(); !recovered) {
         return recovered.error().during("open desk " + config.name);
     }
+    impl->watch_edits();
     std::unique_ptr<Desk> desk(new Desk(std::move(impl)));
     if (desk->impl_->queue.waiting() > 0) {
         desk->impl_->wake_thread();

@@ -29,6 +29,7 @@
 namespace daybook {
 
 class CheckpointStore;
+class FolderWatcher;
 class HttpClient;
 struct DeskRest;
 class Journal;
@@ -60,6 +61,7 @@ struct DeskServices {
     /// What became of a runner, as RunnerEvents::on_lifecycle. May be empty; must not block. [io]
     std::function<void(const PluginEntry&, const std::string& what, const RunnerStatus&)>
         on_runner = {};
+    FolderWatcher* watcher = nullptr;  ///< nullptr: the owner's edits are found by scans alone
 };
 
 /// One event of a desk, for whoever watches (`daybook say`, `status --watch`). JSON with "event"

@@ -12,14 +12,17 @@
 #include <exception>
 #include <functional>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "host/os/folder_watcher.hpp"
 #include "host/turn/desk_parts.hpp"
 #include "host/turn/desk_stores.hpp"
 #include "host/turn/desk_thread.hpp"
+#include "host/turn/edit_watch.hpp"
 #include "host/turn/history_feed.hpp"
 #include "host/turn/model_router.hpp"
 #include "host/turn/recovery.hpp"
@@ -110,6 +113,14 @@ struct Desk::Impl {
     void tell_notices();       ///< [desk]: what the gate has for the owner
     void tend_trash();         ///< [desk]
 
+    // desk_edits.cpp
+    /// From here on the owner's edits are noticed while the desk rests between turns. [main]
+    void watch_edits();
+    void renew_watch();    ///< [main], [desk]
+    void look_at_edits();  ///< [desk]: makes them a checkpoint
+    enum class EditState { none, changed, open };
+    EditState edit_of(const std::string& path, bool mode, bool wait);  ///< [desk]
+
     void add_task(Task task);  ///< [any]
     void stop(std::chrono::milliseconds grace);
 
@@ -157,6 +168,10 @@ struct Desk::Impl {
     std::mutex known_mutex;
     std::map<std::string, bool>
         known;  ///< accepted triggers of the last days, and whether each is settled
+
+    std::unique_ptr<EditWatch> edits;               ///< none on a replayed clock
+    std::unique_ptr<FolderWatcher::Root> watching;  ///< tells `edits`; goes first
+    std::string unwatched;                          ///< [desk] why, as last logged
 
     DeskThread thread;  // last: everything above outlives it
 };

@@ -402,6 +402,8 @@ void Desk::Impl::stop(std::chrono::milliseconds grace) {
         interrupt.set_stopping();
     }
     thread.join();
+    watching.reset();
+    edits.reset();
     std::deque<Task> left;
     std::deque<Task> between;
     {
