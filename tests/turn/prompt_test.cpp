@@ -55,7 +55,7 @@ TEST_CASE("the parts stand in the order of the page, stable ones first", "[turn]
     CHECK(fixed.notes_are_whole);
 }
 
-TEST_CASE("memory keeps its head, notes their newest lines, and both say what is missing",
+TEST_CASE("memory keeps its head, notes their newest lines, and both say what is missing (M23)",
           "[turn]") {
     FixedSources sources;
     sources.memory = lines(3000);
