@@ -2,7 +2,7 @@
 // against the sequence of git commands that peers run; and what ten thousand of them take up.
 //
 //   checkpoint [--files N] [--rounds N] [--json]     a row a contender, interleaved in one run
-//   checkpoint --grow N [--json]                     a growing desk of N writes
+//   checkpoint --grow N [--keep FOLDER] [--json]     a growing desk of N writes
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -10,11 +10,14 @@
 #include <fstream>
 #include <functional>
 #include <string>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "bench/bench_desk.hpp"
 #include "bench/git_peer.hpp"
 #include "bench/parts.hpp"
+#include "host/checkpoint/folder_tree.hpp"
+#include "host/checkpoint/stored_tree.hpp"
 #include "host/format/sha256.hpp"
 #include "host/gate/file_swap.hpp"
 #include "tests/support/temp_folder.hpp"
@@ -26,6 +29,7 @@ struct Wish {
     int files = 100;
     int rounds = 21;
     int grow = 0;
+    std::string keep;  ///< a copy of the repository that has grown goes there
     bool as_json = false;
 };
 
@@ -139,6 +143,52 @@ std::vector<Contender> contenders_of(const std::filesystem::path& home,
          {}}};
 }
 
+/// Of the desk's own files, as git would name it: without `.daybook/`.
+Result<std::string> tree_of_newest(const StoreDesk& desk) {
+    auto newest = desk.store->take_manual("what all of them hold");
+    auto stored = newest ? desk.store->tree(*newest) : Result<StoredTree>(newest.error());
+    if (!stored) {
+        return stored.error();
+    }
+    FolderTree tree;
+    for (const auto& [path, file] : stored->files) {
+        tree.set(path, file.file);
+    }
+    GitId root;
+    tree.encode([&root](const std::string& bytes) {
+        root = GitObjects::id_of(GitType::tree, bytes);  // the root comes last
+    });
+    return root.hex();
+}
+
+/// All contenders were given the same files: they must have stored the same tree.
+Result<> compare_trees(const std::filesystem::path& home,
+                       StoreDesk& plain,
+                       StoreDesk& logged,
+                       GitPeer& git) {
+    const DeskPath path = *DeskPath::parse("Memory.md");
+    constexpr int kLast = 7;
+    for (StoreDesk* desk : {&plain, &logged}) {
+        if (auto done = checkpoint_once(*desk, path, kLast, true); !done) {
+            return done.error();
+        }
+    }
+    std::ofstream(home / "git/desk/Memory.md", std::ios::trunc) << memory_text(kLast);
+    auto done = git.sequence();
+    auto theirs = done ? git.tree() : Result<std::string>(done.error());
+    if (!theirs) {
+        return theirs.error();
+    }
+    for (const StoreDesk* desk : {&plain, &logged}) {
+        auto ours = tree_of_newest(*desk);
+        if (!ours || *ours != *theirs) {
+            return ours ? Error(Errc::internal, "trees differ: " + *ours + ", git " + *theirs)
+                        : ours.error();
+        }
+    }
+    return {};
+}
+
 Result<> compare(const Wish& wish, Report& report) {
     const test::TempFolder home;
     auto plain = StoreDesk::open(home / "plain", wish.files, CheckpointForm::plain);
@@ -155,42 +205,55 @@ Result<> compare(const Wish& wish, Report& report) {
     int number = 100000;
     std::vector<Contender> contenders = contenders_of(home.path(), **plain, **logged, *git, number);
     const UniqueFd disk(::open(home.path().c_str(), O_RDONLY | O_CLOEXEC));
+    Result<> published;
     const auto settle = [&] {
-        (void)(*logged)->store->publish();  // what runs off the path is not measured with the next
+        // What runs off the path is not measured with the next.
+        published = published ? (*logged)->store->publish() : published;
         ::syncfs(disk.get());
     };
-    if (auto done = interleave(contenders, wish.rounds, settle); !done) {
-        return done;
+    if (auto done = interleave(contenders, wish.rounds, settle); !done || !published) {
+        return done ? published : done;
+    }
+    if (auto same = compare_trees(home.path(), **plain, **logged, *git); !same) {
+        return same;
     }
     const std::string size = "/" + std::to_string(wish.files);
     for (const Contender& contender : contenders) {
         report.row(contender.name + size, "ms", contender.samples, &contenders.front().samples);
     }
     const double ours = figures_of(contenders[2].samples).median;
-    report.row("ratio_to_floor" + size, "x", ours / figures_of(contenders[0].samples).median);
+    const double floor = figures_of(contenders[0].samples).median;
+    report.row("ratio_to_floor" + size, "x", ours / floor);
+    report.row("with_write_to_floor" + size, "x", figures_of(contenders[3].samples).median / floor);
     report.row("git_to_journalled" + size, "x", figures_of(contenders[5].samples).median / ours);
     return {};
 }
 
-std::uint64_t bytes_of(const std::filesystem::path& folder) {
-    std::uint64_t bytes = 0;
+struct Room {
+    double bytes = 0;
+    double allocated = 0;  ///< blocks, folders too
+};
+
+Room room_of(const std::filesystem::path& folder) {
+    Room room;
+    const auto add = [&room](const std::filesystem::path& path) {
+        struct stat status = {};
+        if (::lstat(path.c_str(), &status) == 0) {
+            room.bytes += S_ISREG(status.st_mode) ? static_cast<double>(status.st_size) : 0;
+            room.allocated += static_cast<double>(status.st_blocks) * 512;
+        }
+    };
+    add(folder);
     for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
-        bytes += entry.is_regular_file() ? entry.file_size() : 0;
+        add(entry.path());
     }
-    return bytes;
+    return room;
 }
 
 /// Nineteen of twenty writes append a note's line, one changes Memory.md; a new day every 200.
-Result<> grow(const Wish& wish, Report& report) {
-    const test::TempFolder home;
-    auto opened = StoreDesk::open(home.path(), 2, CheckpointForm::journalled);
-    if (!opened) {
-        return opened.error();
-    }
-    StoreDesk& desk = **opened;
+Result<> write_many(StoreDesk& desk, int from, int to, std::string& notes) {
     const DeskPath memory = *DeskPath::parse("Memory.md");
-    std::string notes;
-    for (int i = 0; i < wish.grow; ++i) {
+    for (int i = from; i < to; ++i) {
         if (i % 200 == 0) {
             notes.clear();
         }
@@ -210,27 +273,67 @@ Result<> grow(const Wish& wish, Report& report) {
         }
         (is_note ? notes : desk.memory) = next;
     }
-    if (auto published = desk.store->publish(); !published) {
-        return published;
-    }
-    const double bytes = static_cast<double>(bytes_of(desk.repository / "objects"));
-    report.row("grow/bytes_each", "bytes", bytes / wish.grow);
-    Samples listing;
-    for (int i = 0; i < 11; ++i) {
+    return desk.store->publish();
+}
+
+template <class Work>
+Result<> time_row(Report& report, const std::string& name, int rounds, Work work) {
+    Samples samples;
+    for (int i = 0; i < rounds; ++i) {
         const Stopwatch watch;
-        if (auto listed = desk.store->list(50); !listed) {
-            return listed.error();
+        if (auto done = work(); !done) {
+            return done.error();
         }
-        listing.push_back(watch.milliseconds());
+        samples.push_back(watch.milliseconds());
     }
-    report.row("grow/list_50", "ms", listing);
-    desk.store.reset();
-    const Stopwatch watch;
-    if (auto again = desk.reopen(CheckpointForm::journalled); !again) {
-        return again;
-    }
-    report.row("grow/open", "ms", watch.milliseconds());
+    report.row(name, "ms", samples);
     return {};
+}
+
+/// At rest: the store closed, as it is after half a minute without work.
+Result<> show_rest(StoreDesk& desk, Report& report, int count) {
+    constexpr int kRounds = 11;
+    const std::string size = "/" + std::to_string(count);
+    desk.store.reset();
+    const Room room = room_of(desk.repository);
+    report.row(
+        "grow/objects_each" + size, "bytes", room_of(desk.repository / "objects").bytes / count);
+    report.row("grow/bytes_each" + size, "bytes", room.bytes / count);
+    report.row("grow/allocated_each" + size, "bytes", room.allocated / count);
+    return time_row(report, "grow/open" + size, kRounds, [&] {
+        return desk.reopen(CheckpointForm::journalled);
+    });
+}
+
+Result<> grow(const Wish& wish, Report& report) {
+    const test::TempFolder home;
+    auto opened = StoreDesk::open(home.path(), 2, CheckpointForm::journalled);
+    if (!opened) {
+        return opened.error();
+    }
+    StoreDesk& desk = **opened;
+    const int few = std::min(100, wish.grow);
+    std::string notes;
+    Result<> done = write_many(desk, 0, few, notes);
+    done = done ? show_rest(desk, report, few) : done;
+    done = done ? write_many(desk, few, wish.grow, notes) : done;
+    done = done ? show_rest(desk, report, wish.grow) : done;
+    if (!done) {
+        return done;
+    }
+    if (!wish.keep.empty()) {
+        std::filesystem::copy(desk.repository, wish.keep, std::filesystem::copy_options::recursive);
+    }
+    const auto middle = static_cast<std::uint64_t>(wish.grow / 2);
+    constexpr int kRounds = 11;
+    const CheckpointStore& store = *desk.store;
+    done = time_row(report, "grow/first_deep_page", 1, [&] { return store.list(50, middle); });
+    done = done ? time_row(report, "grow/list_50", kRounds, [&] { return store.list(50); }) : done;
+    done = done
+               ? time_row(report, "grow/deep_page", kRounds, [&] { return store.list(50, middle); })
+               : done;
+    done = done ? time_row(report, "grow/find", kRounds, [&] { return store.find("c-12"); }) : done;
+    return done;
 }
 
 int run(int count, char** arguments) {
@@ -244,10 +347,14 @@ int run(int count, char** arguments) {
             wish.rounds = number();
         } else if (word == "--grow") {
             wish.grow = number();
+        } else if (word == "--keep" && i + 1 < count) {
+            wish.keep = arguments[++i];
         } else if (word == "--json") {
             wish.as_json = true;
         } else {
-            std::fprintf(stderr, "checkpoint [--files N] [--rounds N] [--grow N] [--json]\n");
+            std::fprintf(stderr,
+                         "checkpoint [--files N] [--rounds N] [--json]\n"
+                         "checkpoint --grow N [--keep FOLDER] [--json]\n");
             return 2;
         }
     }

@@ -174,4 +174,8 @@ Result<> GitPeer::sequence() {
     return git_each({{"update-ref", kRef, *commit, *parent}}, true);
 }
 
+Result<std::string> GitPeer::tree() const {
+    return git({"rev-parse", "--verify", std::string(kRef) + "^{tree}"}, true);
+}
+
 }  // namespace daybook::bench

@@ -22,6 +22,8 @@ class GitPeer {
     /// The sequence of a widely used agent: rev-parse, read-tree, add, ls-files, rev-parse,
     /// diff-index, write-tree, commit-tree, update-ref; nine processes on a store of its own.
     Result<> sequence();
+    /// Id of the tree that the last sequence() stored. Errors: io.
+    [[nodiscard]] Result<std::string> tree() const;
 
   private:
     GitPeer(std::string program, std::filesystem::path folder, std::filesystem::path store)

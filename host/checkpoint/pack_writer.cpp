@@ -2,11 +2,13 @@
 
 #include <cerrno>
 #include <cstring>
-#include <map>
 #include <memory>
+#include <optional>
 
 #include <git2.h>
 #include <git2/sys/repository.h>
+
+#include "host/checkpoint/pack_order.hpp"
 
 namespace daybook {
 namespace {
@@ -81,31 +83,29 @@ git_oid to_oid(const GitId& id) {
     return oid;
 }
 
-/// What each object is called in the trees among them: versions of one file are then compared with
-/// each other.
-std::map<GitId, std::string> names_of(git_odb* odb, const std::vector<GitId>& ids) {
-    std::map<GitId, std::string> names;
-    for (const GitId& id : ids) {
+PackSource source_of(git_odb* odb) {
+    PackSource source;
+    source.type_of = [odb](const GitId& id) -> std::optional<GitType> {
         const git_oid oid = to_oid(id);
         std::size_t size = 0;
         git_object_t type = GIT_OBJECT_INVALID;
-        if (git_odb_read_header(&size, &type, odb, &oid) < 0 || type != GIT_OBJECT_TREE) {
-            continue;
+        if (git_odb_read_header(&size, &type, odb, &oid) < 0) {
+            return std::nullopt;
         }
+        return static_cast<GitType>(type);
+    };
+    source.read = [odb](const GitId& id) -> std::optional<std::string> {
+        const git_oid oid = to_oid(id);
         git_odb_object* raw = nullptr;
         if (git_odb_read(&raw, odb, &oid) < 0) {
-            continue;  // found again, and reported, when the pack is made
+            return std::nullopt;
         }
-        auto entries = decode_tree(
-            {static_cast<const char*>(git_odb_object_data(raw)), git_odb_object_size(raw)});
+        std::string bytes(static_cast<const char*>(git_odb_object_data(raw)),
+                          git_odb_object_size(raw));
         git_odb_object_free(raw);
-        if (entries) {
-            for (TreeEntry& entry : *entries) {
-                names.emplace(entry.id, std::move(entry.name));
-            }
-        }
-    }
-    return names;
+        return bytes;
+    };
+    return source;
 }
 
 Result<std::string> build(const PackPlace& place, const std::vector<GitId>& ids) {
@@ -119,12 +119,9 @@ Result<std::string> build(const PackPlace& place, const std::vector<GitId>& ids)
     }
     const std::unique_ptr<git_packbuilder, FreeBuilder> builder(raw);
     git_packbuilder_set_threads(raw, 1);
-    const auto names = names_of(objects->odb.get(), ids);
-    for (const GitId& id : ids) {
-        const git_oid oid = to_oid(id);
-        const auto name = names.find(id);
-        if (git_packbuilder_insert(raw, &oid, name == names.end() ? "" : name->second.c_str()) <
-            0) {
+    for (const PackEntry& entry : order_for_pack(source_of(objects->odb.get()), ids)) {
+        const git_oid oid = to_oid(entry.id);
+        if (git_packbuilder_insert(raw, &oid, entry.name.c_str()) < 0) {
             return git_failure(Errc::corrupt);
         }
     }

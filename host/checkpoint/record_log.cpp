@@ -10,6 +10,7 @@ constexpr std::string_view kDatabase = "daybook.records";
 constexpr std::string_view kLog = "daybook.records-wal";
 constexpr unsigned kFileMode = 0660;
 constexpr std::size_t kFilledAhead = 1024UL * 1024;
+constexpr off_t kMostAtRest = 128L * 1024;  ///< of the database, when it holds no record
 constexpr const char* kSchema =
     "CREATE TABLE IF NOT EXISTS record(sequence INTEGER PRIMARY KEY, body BLOB NOT NULL);"
     "CREATE TABLE IF NOT EXISTS state(version INTEGER NOT NULL, restarts INTEGER NOT NULL,"
@@ -234,8 +235,26 @@ Result<> RecordLog::drop_through(std::uint64_t sequence) {
     return done ? done : Result<>(note(done.error()));
 }
 
+/// A storm of writes leaves a large file with nothing in it: whoever closes gives it back.
+void RecordLog::shrink_locked() {
+    auto status = os_.stat_beneath(folder_fd_, kDatabase);
+    if (!opened_ || disk_failure_ || !status || status->st_size <= kMostAtRest) {
+        return;
+    }
+    auto any = opened_->database.prepare("SELECT 1 FROM record LIMIT 1");
+    const auto row = any ? any->step() : Result<bool>(any.error());
+    if (!row || *row) {
+        return;
+    }
+    any->reset();
+    if (auto done = opened_->database.run("VACUUM"); !done) {
+        note(done.error());
+    }
+}
+
 void RecordLog::close() {
     const std::lock_guard lock(mutex_);
+    shrink_locked();
     opened_.reset();
 }
 

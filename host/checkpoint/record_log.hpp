@@ -54,7 +54,7 @@ class RecordLog {
     Result<> drop_through(std::uint64_t sequence);
     /// Says that no loose object of this run can be broken any more. The next append takes it back.
     Result<> mark_clean();
-    /// Closes the database; the next append opens it again.
+    /// Closes the database, small when it is empty; the next append opens it again.
     void close();
     /// Why nothing may be written any more before the next start. nullopt while all is well.
     [[nodiscard]] std::optional<std::string> disk_failure() const;
@@ -69,6 +69,7 @@ class RecordLog {
     };
     Result<> open_locked();
     Result<> fill_ahead();
+    void shrink_locked();
     Result<> insert_locked(const LogRecord& record, Durable durable);
     Result<> mark_locked(bool unclean);
     Result<> drop_locked(std::uint64_t sequence);

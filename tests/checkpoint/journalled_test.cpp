@@ -148,9 +148,12 @@ TEST_CASE("a store that is closed leaves everything in one pack and an empty log
     Journalled desk;
     REQUIRE(desk.open());
     for (int i = 0; i < 40; ++i) {
-        REQUIRE(desk.write("memory/a.md", "v" + std::to_string(i)));
+        REQUIRE(desk.write("memory/a.md", "v" + std::to_string(i) + std::string(20'000, '.')));
     }
+    CHECK(fs::file_size(desk.repository / "daybook.records-wal") > 500'000);
     desk.store.reset();
+    CHECK(fs::file_size(desk.repository / "daybook.records") < 128UL * 1024);
+    CHECK(fs::file_size(desk.repository / "daybook.records-wal") == 0);
     CHECK(desk.loose().empty());
     CHECK_FALSE(desk.files_of("objects/pack", ".pack").empty());
     CHECK(desk.fsck() == "");

@@ -1,5 +1,7 @@
 // Everything is put back as a checkpoint holds it: exactly, undoably, and all or nothing.
+#include <cstdlib>
 #include <filesystem>
+#include <random>
 #include <set>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -262,4 +264,49 @@ TEST_CASE("whichever call of a restore is the last one, the next start has all o
         }
     }
     CHECK(seen.size() == 2);
+}
+
+TEST_CASE("a restore of a thousand files that is cut at any moment is carried on or never was",
+          "[gate]") {
+    constexpr int kFiles = 1000;
+    const char* wish = std::getenv("DAYBOOK_RESTORE_CUTS");
+    const int cuts = wish != nullptr ? std::atoi(wish) : 4;
+    LinuxOs real;
+    FaultOs dying(real);
+    dying.skip_syncs(true);
+    GatedDesk desk;
+    const auto fill = [&desk](const std::string& text) {
+        for (int i = 0; i < kFiles; ++i) {
+            const std::string name =
+                "memory/" + std::to_string(i % 20) + "/" + std::to_string(i) + ".md";
+            desk.put(name, text + std::to_string(i) + "\n");
+        }
+    };
+    fill("good ");
+    fs::create_directories(desk.folder / "memory/none");
+    REQUIRE(desk.start_with(dying));
+    const Checkpoint before = must(desk.store->take_manual("good"));
+    const std::string good = hash_of(desk, before);
+    std::mt19937_64 random(20261201);
+    std::uint64_t calls = 0;  // of a whole restore
+    for (int cut = 0; cut <= cuts; ++cut) {
+        fill("changed " + std::to_string(cut) + " ");
+        fs::remove_all(desk.folder / "memory/none");
+        fs::remove_all(desk.folder / "memory/3");
+        desk.put("notes/made since.md", "new\n");
+        const std::string disturbed = tree_now(desk);
+        const std::uint64_t last = cut == 0 ? UINT64_MAX : 1 + random() % calls;
+        dying.fail_from(last);
+        const auto report = desk.gate->restore(before, "", desk.context);
+        calls = cut == 0 ? dying.calls() : calls;
+        INFO("cut " << cut << " at call " << last << " of " << calls);
+        CHECK((report.has_value() || cut > 0));
+        dying.heal();
+        REQUIRE(desk.start_with(dying));
+        const std::string now = tree_now(desk);
+        CHECK((now == good || (cut > 0 && now == disturbed)));
+        CHECK(desk.temporaries() == 0);
+        CHECK(staged(desk) == 0);
+    }
+    CHECK(desk.fsck() == "");
 }
