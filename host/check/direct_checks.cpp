@@ -107,7 +107,7 @@ Result<const daybook_plugin*> load(const Subject& subject) {
         if (!options) {
             return options.error();
         }
-        static runner::HostLink link(kChannel);
+        runner::HostLink link(kChannel);
         static_cast<void>(runner::confine(link, *options));  // or the end of this process, told
     }
     return runner::load_module(subject.file.string(), subject.manifest);

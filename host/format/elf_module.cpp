@@ -10,7 +10,9 @@ namespace daybook {
 namespace {
 
 constexpr std::string_view kEntry = "daybook_plugin_v";
-constexpr std::uint64_t kMaxSymbols = 1UL << 20;
+// Bounds what a hostile file can cost: so many names of so many bytes.
+constexpr std::uint64_t kMaxSymbols = 1UL << 16;
+constexpr std::size_t kMaxName = 1024;
 constexpr std::uint64_t kMaxDynamic = 4096;
 
 std::optional<std::string_view> part(std::string_view bytes,
@@ -33,12 +35,12 @@ std::optional<Record> record_at(std::string_view bytes, std::uint64_t offset) {
     return record;
 }
 
-/// Text up to its NUL; "" when it does not end inside.
+/// Text up to its NUL; "" when it does not end inside, or is longer than a name may be.
 std::string text_at(std::string_view table, std::uint64_t offset) {
     if (offset >= table.size()) {
         return {};
     }
-    const std::string_view rest = table.substr(offset);
+    const std::string_view rest = table.substr(offset, kMaxName);
     const auto end = rest.find('\0');
     return end == std::string_view::npos ? std::string() : std::string(rest.substr(0, end));
 }

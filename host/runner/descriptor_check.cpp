@@ -24,7 +24,8 @@ Error malformed(const std::string& what) {
 Result<> check_size(std::string_view what, std::size_t got, std::size_t wanted) {
     if (got < wanted) {
         return malformed(std::string(what) + " has struct_size " + std::to_string(got) +
-                         "; ABI 1.0 has " + std::to_string(wanted));
+                         "; ABI 1.0 has " + std::to_string(wanted) +
+                         "; rebuild the plugin with this SDK");
     }
     return {};
 }

@@ -125,6 +125,7 @@ TEST_CASE("a call that looks at its deadline ends within the grace and keeps its
     CHECK(plugins["echo"].call("echo").result);
 }
 
+// X13: a deadline for the call
 TEST_CASE("a call that never looks is killed after deadline and grace", "[plugin]") {
     Bench bench;
     Fixtures plugins(bench, {"hang", "echo"});

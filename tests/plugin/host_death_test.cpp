@@ -52,6 +52,7 @@ bool ends(const UniqueFd& pidfd) {
 
 }  // namespace
 
+// X11
 TEST_CASE("a host that is killed takes every runner with it, also one that is busy", "[plugin]") {
     TempFolder folder;
     std::filesystem::create_directories(folder / "state");

@@ -120,6 +120,7 @@ TEST_CASE("what only the loader or the descriptor shows is told when its runner 
              "no library it is linked with offers daybook_function_that_is_gone",
              "Link what it uses"},
         Case{"missing_library", "needs the library libdaybook_absent.so", "install it"},
+        Case{"frozen_small", "the plugin has struct_size 56", "rebuild"},  // X04
         Case{"unknown_flag", "flag 0x20 needs a newer host ABI than 1.0", "upgrade daybook"});
     Bench bench;
     Fixtures plugins(bench, {each.fixture, "echo"});

@@ -188,6 +188,7 @@ TEST_CASE("a wall profile without its want and an unknown flag are refused by th
     CHECK_THAT(home.reason("echo"), Contains("immediate!"));
 }
 
+// X15
 TEST_CASE("configuration is checked against the plugin's schema before anything runs", "[plugin]") {
     Home home;
     home.put("teller", "teller");

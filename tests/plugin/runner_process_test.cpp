@@ -86,6 +86,7 @@ TEST_CASE("a failed start step refuses the plugin, with step and reason, until i
     CHECK(bench.log.lifecycle().size() == 2);
 }
 
+// X09
 TEST_CASE("an end before ready is told with exit state and last words", "[plugin]") {
     Bench bench;
     Caller caller(bench, fake_plugin("dies"), impatient(bench));
@@ -121,6 +122,7 @@ TEST_CASE("a descriptor that differs from the manifest refuses the plugin", "[pl
                Contains("plugin \"lies\" 1.0.0 (/nowhere/lies.so)") && Contains("differ in tools"));
 }
 
+// X13: a deadline for the start
 TEST_CASE("a runner that is never ready is ended at the start's own deadline", "[plugin]") {
     Bench bench;
     RunnerSettings settings = impatient(bench);
@@ -170,6 +172,7 @@ TEST_CASE("a plugin that the registry refused is never started", "[plugin]") {
     CHECK(bench.log.lifecycle().empty());
 }
 
+// X10
 TEST_CASE("after a crash the next call starts a new process at once, after a second one it waits",
           "[plugin]") {
     Bench bench;
@@ -197,6 +200,7 @@ TEST_CASE("after a crash the next call starts a new process at once, after a sec
     CHECK(fourth.result.error().code() == Errc::plugin_crashed);
 }
 
+// X10
 TEST_CASE("the breaker opens after repeated crashes and stays open until it is retried",
           "[plugin]") {
     Bench bench;
@@ -260,6 +264,7 @@ TEST_CASE("a call that comes while the runner drains gets a new one", "[plugin]"
     CHECK(caller.runner.status().pid != first);
 }
 
+// X12, and X07: a plugin has no other log, and its process is its unloading
 TEST_CASE("what a plugin prints becomes bounded, printable log lines", "[plugin]") {
     Bench bench;
     Caller caller(bench, fake_plugin("talkative"), bench.settings(fake_runner()));

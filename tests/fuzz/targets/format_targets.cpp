@@ -4,6 +4,7 @@
 
 #include <daybook/json.hpp>
 
+#include "host/format/elf_module.hpp"
 #include "host/format/json.hpp"
 #include "host/format/manifest.hpp"
 #include "tests/fuzz/targets/targets.hpp"
@@ -24,9 +25,19 @@ constexpr const char* kSchema =
     R"({"type":"integer","minimum":1},"uniqueItems":true},"d":{"enum":[1,"x",null]}},)"
     R"("additionalProperties":false})";
 
+void read_elf_module_of(std::string_view bytes) {
+    if (const auto module = read_elf_module(bytes)) {
+        for (const ElfExport& symbol : module->exports) {
+            must(symbol.name.empty() || bytes.find(symbol.name) != std::string_view::npos);
+        }
+        static_cast<void>(entry_problem(*module, 1));
+    }
+}
+
 }  // namespace
 
 void read_elf_note(std::string_view bytes) {
+    read_elf_module_of(bytes);
     if (const auto text = read_manifest_note(bytes)) {
         must(text->empty() || bytes.find(*text) != std::string_view::npos);
         static_cast<void>(Manifest::parse(*text).has_value());
