@@ -285,6 +285,38 @@ TEST_CASE("a summary of nothing, of a huge day and of any text has 5 to 15 lines
     CHECK(contains(reply.text, "Clerk's summary of 2019-01-02"));
 }
 
+TEST_CASE("after twenty compressions the clerk's summary still holds what the first one kept",
+          "[plugins]") {
+    std::string summary;
+    for (int i = 1; i <= 20; ++i) {
+        std::string transcript;
+        if (!summary.empty()) {
+            std::string indented = summary;
+            for (auto at = indented.find('\n'); at != std::string::npos;
+                 at = indented.find('\n', at + 1)) {
+                indented.insert(at + 1, "  ");
+            }
+            transcript = "[10:00 host summary] " + indented + "\n";
+        }
+        const std::string note = "lesson " + std::to_string(i);
+        transcript += "[10:01 owner message] What is NIFTY at?\n[10:01 desk] clerk: NIFTY50 1083" +
+                      std::to_string(i) + "\n[10:02 owner message] Sell " + std::to_string(i) +
+                      " NIFTY\n[10:03 desk calls add_note] {\"text\":\"" + note +
+                      "\"}\n[10:03 tool add_note ok] {\"checkpoint\":\"c-1\"}\n";
+        summary = summarize(transcript, "2019-01-02");
+    }
+    INFO(summary);
+    CHECK(contains(summary, "- earlier: note kept: 10:03 lesson 1\n"));
+    CHECK(contains(summary, "- earlier: order or fill: 10:02 Sell 1 NIFTY\n"));
+    CHECK(contains(summary, "- note kept: 10:03 lesson 20\n"));
+    CHECK(contains(summary, "- left out: "));
+    CHECK(std::count(summary.begin(), summary.end(), '\n') + 1 <= 15 + 41);
+    // A summary of the host's or a model's own form is carried as well.
+    const std::string other = summarize(
+        "[10:00 host summary] (extracted by the host)\n  - 09:31 owner: stop at 0.8 %\n", "d");
+    CHECK(contains(other, "- earlier: 09:31 owner: stop at 0.8 %"));
+}
+
 TEST_CASE("the clerk's plugin streams text, an estimate and one end", "[plugins]") {
     FakeHost host;
     REQUIRE(host.open("clerk").empty());

@@ -17,6 +17,8 @@ constexpr std::size_t kLessons = 4;
 constexpr std::size_t kAsked = 2;
 constexpr std::size_t kNumbers = 3;
 constexpr std::size_t kAlerts = 2;
+constexpr std::size_t kEarlier = 40;
+constexpr std::string_view kEarlierStart = "- earlier: ";
 
 std::string quoted(std::string_view text) {
     if (text.size() <= kQuotedBytes) {
@@ -56,6 +58,7 @@ bool is_order(std::string_view text) {
 struct Findings {
     std::size_t messages = 0, jobs = 0, alerts = 0, fills = 0, answers = 0, refused = 0;
     std::vector<std::string> lessons, asked, orders, numbers, alert_lines, checkpoints;
+    std::vector<std::string> earlier;  ///< what the summary before this one kept, oldest first
 };
 
 void add_trigger(Findings& found, const Entry& entry) {
@@ -78,6 +81,27 @@ void add_trigger(Findings& found, const Entry& entry) {
     }
 }
 
+/// The lines of the summary before this one that say something. A clerk's are known by their
+/// headings; those of a model or the host are kept as they are.
+void add_earlier(Findings& found, const Entry& summary) {
+    std::vector<std::string> own;
+    for (std::string_view line : summary.lines) {
+        if (line.starts_with(kEarlierStart)) {
+            found.earlier.emplace_back(line.substr(kEarlierStart.size()));
+            continue;
+        }
+        const bool says_nothing =
+            line.empty() || line.ends_with(": none") || line.starts_with("Clerk's summary of ") ||
+            line.starts_with("- notes written: ") || line.starts_with("- left out: ");
+        if (!says_nothing) {
+            line.remove_prefix(line.starts_with("- ") ? 2 : 0);
+            own.push_back(quoted(line));
+        }
+    }
+    // What it carried itself is older than its own.
+    found.earlier.insert(found.earlier.end(), own.begin(), own.end());
+}
+
 /// A note counts when its call was answered with a checkpoint.
 Findings gather(const std::vector<Entry>& entries) {
     Findings found;
@@ -97,6 +121,8 @@ Findings gather(const std::vector<Entry>& entries) {
             } else {
                 ++found.refused;
             }
+        } else if (entry.head == "host summary") {
+            add_earlier(found, entry);
         } else if (entry.head == "desk") {
             ++found.answers;
             std::string_view said = entry.text;
@@ -112,6 +138,33 @@ Findings gather(const std::vector<Entry>& entries) {
         }
     }
     return found;
+}
+
+/// Notes and orders stay longest; of the rest the oldest goes first.
+void add_carried(std::string& out, const std::vector<std::string>& earlier) {
+    const auto lasts = [](const std::string& line) {
+        return line.starts_with("note kept") || line.starts_with("order or fill");
+    };
+    std::vector<bool> is_kept(earlier.size(), false);
+    std::size_t kept = 0;
+    for (const bool lasting : {true, false}) {
+        for (std::size_t n = 0; n < earlier.size() && kept < kEarlier; ++n) {
+            const std::size_t i = lasting ? n : earlier.size() - 1 - n;
+            if (lasts(earlier[i]) == lasting) {
+                is_kept[i] = true;
+                ++kept;
+            }
+        }
+    }
+    for (std::size_t i = 0; i < earlier.size(); ++i) {
+        if (is_kept[i]) {
+            out.append(kEarlierStart).append(earlier[i]).append("\n");
+        }
+    }
+    if (kept < earlier.size()) {
+        out += "- left out: " + std::to_string(earlier.size() - kept) +
+               " lines of earlier summaries\n";
+    }
 }
 
 /// "- heading: first" and one line for each of the newest others; "- heading: none".
@@ -148,9 +201,11 @@ std::vector<Entry> parse_transcript(std::string_view transcript) {
         if (begins) {
             entries.push_back({std::string(line.substr(1, 5)),
                                std::string(line.substr(7, close - 7)),
-                               std::string(line.substr(close + 2))});
+                               std::string(line.substr(close + 2)),
+                               {std::string(line.substr(close + 2))}});
         } else if (!entries.empty() && line.starts_with("  ")) {
             entries.back().text.append(" ").append(line.substr(2));
+            entries.back().lines.emplace_back(line.substr(2));
         }
     }
     return entries;
@@ -176,6 +231,7 @@ std::string summarize(std::string_view transcript, std::string_view day) {
     add_lines(out, "asked", found.asked, kAsked);
     add_lines(out, "number", found.numbers, kNumbers);
     add_lines(out, "alert (its words are not checked)", found.alert_lines, kAlerts);
+    add_carried(out, found.earlier);
     out.pop_back();
     return out;
 }
