@@ -7,19 +7,17 @@
 
 #include <git2.h>
 
+#include "host/checkpoint/git_library.hpp"
 #include "host/checkpoint/loose_object.hpp"
 #include "host/checkpoint/staged_objects.hpp"
 
 namespace daybook {
-namespace {
-
-constexpr std::string_view kHexDigits = "0123456789abcdef";
 
 /// libgit2 is started once for the process and never stopped: other stores may be in use on other
 /// threads. Its options are global too. We never open a repository, which is what reads
 /// configuration; the empty search paths are a second lock on that door. Its cache would hide a
 /// broken file behind what was read earlier.
-void start_libgit2() {
+void start_git_library() {
     static std::once_flag started;
     std::call_once(started, [] {
         git_libgit2_init();
@@ -33,6 +31,10 @@ void start_libgit2() {
         git_libgit2_opts(GIT_OPT_ENABLE_STRICT_HASH_VERIFICATION, 1);
     });
 }
+
+namespace {
+
+constexpr std::string_view kHexDigits = "0123456789abcdef";
 
 /// Reads libgit2's thread-local message: call it first thing after the failure.
 Error last_git_error(Errc code, std::string_view operation) {
@@ -214,7 +216,7 @@ Result<std::unique_ptr<GitObjects>> GitObjects::open(Os& os,
                                                      const std::filesystem::path& folder,
                                                      int folder_fd,
                                                      std::shared_ptr<StagedObjects> staged) {
-    start_libgit2();
+    start_git_library();
     auto handles = std::make_unique<Handles>();
     for (Odb* odb : {&handles->reading, &handles->writing, &handles->packs}) {
         git_odb* raw = nullptr;
@@ -238,7 +240,7 @@ Result<std::unique_ptr<GitObjects>> GitObjects::open(Os& os,
 }
 
 GitId GitObjects::id_of(GitType type, std::string_view bytes) {
-    start_libgit2();
+    start_git_library();
     git_oid oid = {};
     git_odb_hash(&oid, bytes.data(), bytes.size(), to_git(type));
     return from_oid(oid);

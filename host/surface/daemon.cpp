@@ -19,6 +19,7 @@
 
 #include <daybook/version.h>
 
+#include "host/checkpoint/git_library.hpp"
 #include "host/surface/api.hpp"
 #include "host/surface/config_file.hpp"
 #include "host/surface/control_server.hpp"
@@ -31,6 +32,9 @@ namespace {
 
 constexpr std::chrono::seconds kTick{30};
 constexpr std::chrono::milliseconds kNoGrace{0};
+/// How long one desk may take to open before systemd gives the start up: a large journal is read,
+/// a cut restore carried on.
+constexpr std::chrono::microseconds kToOpenADesk = std::chrono::minutes(2);
 
 Result<std::unique_ptr<Log>> open_log(const DaemonOptions& options,
                                       const Places& places,
@@ -207,7 +211,11 @@ Result<> serve(Host& host, ControlServer& server, ServiceNotifier& notifier) {
             host.reload([&host, &notifier] { notifier.send("READY=1\nSTATUS=" + host.summary()); });
         }
     });
-    host.open_desks();
+    host.open_desks([&notifier](std::size_t done, std::size_t all) {
+        notifier.send("EXTEND_TIMEOUT_USEC=" + std::to_string(kToOpenADesk.count()) +
+                      "\nSTATUS=opening desks, " + std::to_string(done) + " of " +
+                      std::to_string(all));
+    });
     if (auto listening = server.listen(); !listening) {
         return listening;
     }
@@ -243,6 +251,8 @@ Result<> run_daemon(const DaemonOptions& options) {
     }
     raise_descriptor_limit();
     ::prctl(PR_SET_DUMPABLE, 0);  // keys are in memory: no core, no tracing by the same user
+    // Beside the rest of the start: the first desk that is opened would wait for it.
+    const std::jthread preparing([] { start_git_library(); });
     LinuxOs os;
     auto state = StateFolder::open(os, places->state);
     if (!state) {

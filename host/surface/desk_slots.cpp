@@ -23,32 +23,33 @@ DeskStatus failed_status(const DeskConfig& config, const Error& failure) {
 
 }  // namespace
 
-void DeskSlots::add(const DeskServices& services, const DeskConfig& config, bool may_rest) {
+bool DeskSlots::add(const DeskServices& services, const DeskConfig& config, bool may_rest) {
+    const std::size_t open_now = open().size();
     std::optional<DeskRest> rest;
     if (may_rest) {
         auto stamp = rest_stamp(services, config);
         rest = stamp ? read_mark(services, config.name, *stamp) : std::nullopt;
+        if (!rest && open_now >= kRoomy) {
+            rest = fresh_rest(services, config);
+        }
     }
     const bool rests = rest.has_value();
-    std::size_t open_now = 0;
     {
         const std::lock_guard lock(mutex_);
         Slot& slot = slots_[config.name];
         slot.services = &services;
         slot.config = config;
         slot.rest = std::move(rest);
-        for (const auto& [name, each] : slots_) {
-            open_now += each.desk ? 1U : 0U;
-        }
     }
     if (rests) {
-        return;
+        return true;
     }
     auto opened = open_slot(config.name);
     if (opened && may_rest && open_now >= kRoomy && (*opened)->is_idle()) {
         opened->reset();
         close_slot(config.name);
     }
+    return false;
 }
 
 Result<std::shared_ptr<Desk>> DeskSlots::get(const std::string& name) {

@@ -37,9 +37,10 @@ class DeskSlots {
 
     explicit DeskSlots(Told told) : told_(std::move(told)) {}
 
-    /// Adds a desk: at rest when its mark says so and `may_rest`, else opened now. `services`
-    /// outlives the slots.
-    void add(const DeskServices& services, const DeskConfig& config, bool may_rest);
+    /// Adds a desk: at rest when its mark says so and `may_rest`, else opened now. One that has
+    /// nothing on the disk yet rests too when `kRoomy` desks are open; it is made when it is first
+    /// spoken to. `services` outlives the slots. True: it rests.
+    bool add(const DeskServices& services, const DeskConfig& config, bool may_rest);
     /// Opens it when it is at rest, or could not be opened before. Errors: not_found (lists the
     /// desks), unavailable (why it does not open), busy (it is just being given a new
     /// configuration).

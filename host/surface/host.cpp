@@ -176,10 +176,14 @@ Result<> Host::save_replay_position(Timestamp at) {
         needs_.os, needs_.state.dir(), kReplayFile, to_rfc3339(at) + "\n", 0600);
 }
 
-void Host::open_desks() {
+void Host::open_desks(const std::function<void(std::size_t done, std::size_t all)>& on_progress) {
     const Generation& now = *current_.load();
+    std::size_t done = 0;
     for (const auto& [name, config] : now.config.desks) {
-        slots_.add(*now.services, config, replayed_ == nullptr);
+        if (!slots_.add(*now.services, config, replayed_ == nullptr) && on_progress) {
+            on_progress(done + 1, now.config.desks.size());
+        }
+        ++done;
     }
 }
 

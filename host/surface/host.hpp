@@ -55,8 +55,9 @@ class Host {
     Host& operator=(Host&&) = delete;
 
     /// Takes up every desk: opens it, unless it is known to be at rest. A failure is logged,
-    /// journalled and kept. Thread: [main], before requests are served.
-    void open_desks();
+    /// journalled and kept. `on_progress` hears of each that was opened: its number, and how many
+    /// there are. Thread: [main], before requests are served.
+    void open_desks(const std::function<void(std::size_t done, std::size_t all)>& on_progress = {});
 
     /// Opens the desk when it is at rest. It may be used until the request, or the job, ends; what
     /// outlives that holds its shared_from_this(). Errors: not_found (lists the desks), unavailable

@@ -150,6 +150,13 @@ Result<DeskDays> days_of(const DeskServices& services, const DeskConfig& config)
     return DeskDays{std::move(*calendar), std::move(*zone)};
 }
 
+std::string rollover_text(const DeskDays& days, const DeskConfig& config, Timestamp now) {
+    const TimeOfDay at = config.rollover ? *config.rollover
+                                         : days.calendar.default_rollover().value_or(TimeOfDay{0});
+    const auto due = SessionKeeper(days.calendar, days.zone, at).next_due(now);
+    return due ? days.zone.local(*due) : "";
+}
+
 }  // namespace
 
 Result<> check_desk_days(const DeskServices& services, const DeskConfig& config) {
@@ -157,15 +164,35 @@ Result<> check_desk_days(const DeskServices& services, const DeskConfig& config)
     return days ? Result<>() : Result<>(days.error().during("desk " + config.name));
 }
 
+std::optional<DeskRest> fresh_rest(const DeskServices& services, const DeskConfig& config) {
+    auto home = services.os.open_root(services.home);
+    const auto days = home ? days_of(services, config) : Result<DeskDays>(home.error());
+    if (!days) {
+        return std::nullopt;  // opened, it says why
+    }
+    for (const std::string& place : {"workspace/" + config.name,
+                                     "workspace/.checkpoints/" + config.name + ".git",
+                                     "sessions/" + config.name,
+                                     "journal/" + config.name,
+                                     "ledger/" + config.name}) {
+        const auto there = services.os.stat_beneath(home->get(), place);
+        if (there || there.error().code() != Errc::not_found) {
+            return std::nullopt;
+        }
+    }
+    DeskRest rest;
+    rest.status.name = config.name;
+    rest.status.state = "idle";
+    rest.status.zone = days->zone.name();
+    rest.status.calendar = days->calendar.id();
+    rest.status.next_rollover = rollover_text(*days, config, services.clock.now());
+    rest.status.calendar_note = days->calendar.end_note(days->zone.date_of(services.clock.now()));
+    return rest;
+}
+
 std::string next_rollover_of(const DeskServices& services, const DeskConfig& config) {
     const auto days = days_of(services, config);
-    if (!days) {
-        return "";
-    }
-    const TimeOfDay at = config.rollover ? *config.rollover
-                                         : days->calendar.default_rollover().value_or(TimeOfDay{0});
-    const auto due = SessionKeeper(days->calendar, days->zone, at).next_due(services.clock.now());
-    return due ? days->zone.local(*due) : "";
+    return days ? rollover_text(*days, config, services.clock.now()) : "";
 }
 
 }  // namespace daybook

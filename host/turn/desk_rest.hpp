@@ -33,6 +33,9 @@ Result<> leave_mark(const DeskServices& services,
 std::optional<DeskRest> read_mark(const DeskServices& services,
                                   const std::string& desk,
                                   const std::string& stamp);
+/// Of a desk that has nothing on the disk yet, so nothing can be pending. nullopt: something of it
+/// is there, or its calendar or zone is not.
+std::optional<DeskRest> fresh_rest(const DeskServices& services, const DeskConfig& config);
 /// Durable when it returns; fine when there is none. Errors: io.
 Result<> lift_mark(Os& os, int home, const std::string& desk);
 

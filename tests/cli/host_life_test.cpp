@@ -51,6 +51,7 @@ TEST_CASE("a host is started once, and stopped with its running turns done", "[c
     CHECK(order == "started stopping stopped started stopping stopped started ");
 }
 
+// M30
 TEST_CASE("what was acknowledged before kill -9 is there once afterwards", "[cli]") {
     Home home;
     home.start();

@@ -156,6 +156,7 @@ TEST_CASE("a damaged line in the middle is kept, counted and costs no other line
     CHECK(home.folder.read(name).find("not json\n") != std::string::npos);
 }
 
+// M28, M29
 TEST_CASE("an empty, damaged or missing state is rebuilt from the files and the count stays equal",
           "[session]") {
     const std::string content = GENERATE(

@@ -67,6 +67,18 @@ TEST_CASE("a second host is refused while the first one lives", "[surface]") {
     CHECK(StateFolder::open(os, folder / "state"));
 }
 
+TEST_CASE("M34: a lock file that is left is no lock, even with this process's own number in it",
+          "[surface]") {
+    const TempFolder folder;
+    LinuxOs os;
+    REQUIRE(StateFolder::open(os, folder / "state"));
+    for (const std::string& left : {std::to_string(::getpid()), std::string("1"), std::string()}) {
+        INFO(left);
+        folder.write("state/run/host.lock", left + "\n");
+        CHECK(StateFolder::open(os, folder / "state"));
+    }
+}
+
 TEST_CASE("a newer home is refused with a sentence and left as it is", "[surface]") {
     const TempFolder folder;
     LinuxOs os;

@@ -229,6 +229,7 @@ TEST_CASE("a trigger that ends the host each time is given up after three cuts",
     CHECK(third.pending[0].text.find("3 times") != std::string::npos);
 }
 
+// M31
 TEST_CASE("a tool call without a result is closed as interrupted, once", "[turn]") {
     Home home;
     must(home.sessions->open_session(must(DeskDate::parse("2026-10-19")), "", Json::object()));
