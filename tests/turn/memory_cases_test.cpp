@@ -87,14 +87,14 @@ TEST_CASE("M31: a call that a crash cut is closed, and later turns go on", "[tur
     bench.say("hello");
     bench.settle();
     const std::string session = bench.desk->status().session;
+    const std::size_t seq = bench.session(session).size() + 1;
     bench.stop_hard();
     // What a killed host leaves: a call in the middle of a turn, without its result.
     const std::string file = "sessions/main/" + session + ".jsonl";
     std::string text = bench.folder.read(file);
-    const auto seq = static_cast<std::int64_t>(bench.session(session).size() + 1);
     text += R"({"v":1,"seq":)" + std::to_string(seq) +
             R"(,"ts":"2026-10-19T04:01:00.000000000Z","turn":"t-99","kind":"tool_call",)"
-            R"("source":"desk","text":"{}","call":"orphan","tool":"read_file","round":1})"
+            R"("source":"desk","text":"{}","extra":{"call":"orphan","tool":"read_file","round":1}})"
             "\n";
     bench.folder.write(file, text);
     bench.open();
