@@ -59,7 +59,7 @@ std::string disorder(const CallEnd& end, bool any_result = false) {
         case CallEnd::How::died:
             return "the process died: " + end.text;
         case CallEnd::How::silent:
-            return "no result and no failure within 10 s";
+            return "no result and no failure within " + std::to_string(end.took.count()) + " ms";
         case CallEnd::How::failure:
             return end.text.empty() ? "a failure without a sentence" : std::string();
         case CallEnd::How::result:

@@ -197,6 +197,9 @@ std::optional<channel::Message> CheckHost::next(milliseconds patience) {
             return *std::move(message);
         }
         is_gone_ = true;
+        if (message.error().code() != Errc::unavailable) {
+            broken_ = message.error().message();
+        }
     }
     return std::nullopt;
 }
@@ -216,6 +219,9 @@ std::string CheckHost::printed() {
 }
 
 std::string CheckHost::how_it_ended() {
+    if (!broken_.empty()) {
+        return "it broke the channel's rules, for which a host kills it: " + broken_;
+    }
     if (!child_) {
         return "its thread ended";
     }

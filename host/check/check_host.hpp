@@ -94,6 +94,7 @@ class CheckHost {
     channel::CallId next_call_ = 1;
     bool is_gone_ = false;
     std::string printed_, walls_;
+    std::string broken_;  ///< how the channel's rules were broken
     std::map<std::string, std::string> files_;
     int writes_ = 0;
 };

@@ -89,6 +89,11 @@ TEST_CASE("each broken rule is failed by its own id, with what to do", "[check]"
                  Case{"missing_symbol", "loads-rtld-now", "daybook_function_that_is_gone"},
                  Case{"data_symbol", "loads-rtld-now", "wanted a function"},
                  Case{"open_fails", "opens", "the licence file is missing"},
+                 Case{"crash", "exception-contained", "signal 11 (SIGSEGV)"},
+                 Case{"crash", "drain-finishes", "it ended while it drained"},
+                 Case{"garbage", "args-garbage", "broke the channel's rules"},
+                 Case{"fetcher", "schemas-are-valid", "requires \"url\""},
+                 Case{"teller", "config-schema", "\"additionalProperties\":false"},
                  Case{"reaches_beyond", "exports-only-entry", "extra_symbol_of_reaches_beyond"},
                  Case{"reaches_beyond", "unknown-ext-null", "wanted NULL"},
                  Case{"reaches_beyond", "old-host-table", "signal 11"});
