@@ -258,7 +258,7 @@ void read_host(const TomlNode& table, HostConfig& out, Problems& problems) {
 }
 
 PluginConfig read_plugin(const std::string& name, const TomlNode& table, Problems& problems) {
-    TableReader reader(table, "plugin." + name, problems, {"file", "enabled", "origins", "config"});
+    TableReader reader(table, "plugin." + name, problems, {"file", "enabled", "origins", "programs", "config"});
     PluginConfig plugin;
     plugin.name = name;
     reader.text("file", plugin.file);
@@ -268,6 +268,9 @@ PluginConfig read_plugin(const std::string& name, const TomlNode& table, Problem
     reader.boolean("enabled", plugin.enabled);
     if (const TomlNode* origins = table.find("origins")) {
         plugin.origins = read_origins(*origins, reader.problem());
+    }
+    if (const TomlNode* programs = table.find("programs")) {
+        plugin.programs = read_programs(*programs, reader.problem());
     }
     reader.settings("config", plugin.config);
     return plugin;

@@ -16,6 +16,7 @@
 #include <daybook/result.hpp>
 
 #include "host/format/config_http.hpp"
+#include "host/format/config_programs.hpp"
 #include "host/format/json.hpp"
 #include "host/os/clock.hpp"
 
@@ -45,6 +46,7 @@ struct PluginConfig {
     std::string file;  ///< "" = NAME.so on the plugin path; else a file name or absolute path
     bool enabled = true;
     std::vector<OriginConfig> origins;  ///< where its tools may reach by http/1
+    std::map<std::string, ProgramConfig> programs;  ///< what it may start by process/1
     Json config = Json::object();       ///< [plugin.NAME.config]
 };
 

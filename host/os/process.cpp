@@ -44,15 +44,17 @@ class SpawnSetup {
     SpawnSetup& operator=(SpawnSetup&&) = delete;
 
     /// 0 or an errno.
-    int prepare(int output, int channel) {
+    int prepare(int input, int output, int errors, int channel, bool own_session) {
         sigset_t all;
         sigset_t none;
         sigfillset(&all);
         sigemptyset(&none);
-        int error = ::posix_spawn_file_actions_addopen(&actions_, 0, "/dev/null", O_RDONLY, 0);
+        int error = input < 0
+                        ? ::posix_spawn_file_actions_addopen(&actions_, 0, "/dev/null", O_RDONLY, 0)
+                        : ::posix_spawn_file_actions_adddup2(&actions_, input, 0);
         const auto then = [&](int outcome) { error = error != 0 ? error : outcome; };
         then(::posix_spawn_file_actions_adddup2(&actions_, output, 1));
-        then(::posix_spawn_file_actions_adddup2(&actions_, output, 2));
+        then(::posix_spawn_file_actions_adddup2(&actions_, errors, 2));
         if (channel >= 0) {
             then(::posix_spawn_file_actions_adddup2(&actions_, channel, kChannelInChild));
         }
@@ -62,8 +64,9 @@ class SpawnSetup {
         then(::posix_spawn_file_actions_addchdir_np(&actions_, "/"));
         then(::posix_spawnattr_setsigdefault(&attributes_, &all));
         then(::posix_spawnattr_setsigmask(&attributes_, &none));
-        then(::posix_spawnattr_setflags(&attributes_,
-                                        POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK));
+        const int flags =
+            POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK | (own_session ? POSIX_SPAWN_SETSID : 0);
+        then(::posix_spawnattr_setflags(&attributes_, static_cast<short>(flags)));
         return error;
     }
 
@@ -111,9 +114,13 @@ Result<ChildProcess> ChildProcess::spawn(const SpawnRequest& request) {
     ChildProcess child;
     child.output_.reset(pipe_ends[0]);
     const UniqueFd low_end(pipe_ends[1]);
-    const UniqueFd output = moved_up(low_end.get());
-    const UniqueFd channel = request.channel >= 0 ? moved_up(request.channel) : UniqueFd();
-    if (!output || (request.channel >= 0 && !channel)) {
+    const auto moved = [](int fd) { return fd >= 0 ? moved_up(fd) : UniqueFd(); };
+    const bool has_pipes = request.input >= 0;
+    const UniqueFd input = moved(request.input);
+    const UniqueFd output = moved_up(has_pipes ? request.output : low_end.get());
+    const UniqueFd errors = moved(has_pipes ? request.errors : output.get());
+    const UniqueFd channel = moved(request.channel);
+    if (!output || !errors || (has_pipes && !input) || (request.channel >= 0 && !channel)) {
         return failed(request.program, "prepare its descriptors: ", errno);
     }
     // Only our end: the flag belongs to the open description, and the child's writes shall block as
@@ -122,7 +129,9 @@ Result<ChildProcess> ChildProcess::spawn(const SpawnRequest& request) {
         return failed(request.program, "prepare its output: ", errno);
     }
     SpawnSetup setup;
-    if (const int error = setup.prepare(output.get(), channel.get()); error != 0) {
+    if (const int error = setup.prepare(
+            input.get(), output.get(), errors.get(), channel.get(), request.own_session);
+        error != 0) {
         return failed(request.program, "prepare: ", error);
     }
     std::vector<std::string> arguments = {request.program};
@@ -178,6 +187,12 @@ ChildProcess::~ChildProcess() {
 void ChildProcess::kill() noexcept {
     if (pidfd_ && !exit_) {
         ::syscall(SYS_pidfd_send_signal, pidfd_.get(), SIGKILL, nullptr, 0);
+    }
+}
+
+void ChildProcess::kill_group() noexcept {
+    if (pid_ > 0 && !exit_) {
+        ::kill(-pid_, SIGKILL);
     }
 }
 

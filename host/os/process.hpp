@@ -26,6 +26,10 @@ struct SpawnRequest {
     std::vector<std::string> environment;  ///< "NAME=value"; nothing is inherited
     int channel =
         -1;  ///< becomes descriptor 3 of the child; the caller keeps and closes its own copy
+    /// Pipe ends that become 0, 1 and 2 of the child, all three or none (then as spawn() says). The
+    /// caller keeps and closes its own copies.
+    int input = -1, output = -1, errors = -1;
+    bool own_session = false;  ///< it leads a session and process group of its own from the start
 };
 
 /// A running child, known by pidfd. Kills and reaps it when it goes.
@@ -49,6 +53,9 @@ class ChildProcess {
     }  ///< stdout and stderr together, non-blocking
     /// SIGKILL through the pidfd; harmless when it has ended.
     void kill() noexcept;
+    /// SIGKILL for everything in the group that it leads (SpawnRequest::own_session). Before
+    /// try_wait() has collected it: until then the group's number is its own.
+    void kill_group() noexcept;
     /// Collects the state when the child has ended; nullopt while it runs.
     std::optional<ExitState> try_wait() noexcept;
 

@@ -107,25 +107,38 @@ bool HostCalls::serve_later(Leash& leash,
                             CallOutcome& outcome,
                             Reply reply) {
     constexpr std::string_view kHttpVerbs = "http/1.";
-    if (!verb.starts_with(kHttpVerbs)) {
+    constexpr std::string_view kProcessVerbs = "process/1.";
+    const bool is_http = verb.starts_with(kHttpVerbs);
+    if (!is_http && !verb.starts_with(kProcessVerbs)) {
         return false;
     }
-    if (auto allowed = check_group(leash, kHttp, context_.clock.steady()); !allowed) {
+    const Group group = is_http ? kHttp : kProcess;
+    if (auto allowed = check_group(leash, group, context_.clock.steady()); !allowed) {
         reply(allowed.error());
         return true;
     }
-    if (!http_) {
-        http_ = std::make_unique<HostHttp>(context_.http, leash.deadline);
-    }
     // From here on the effect may have happened, whatever the answer.
     outcome.external_effect = true;
-    http_->serve(verb.substr(kHttpVerbs.size()), arguments, std::move(reply));
+    if (is_http) {
+        if (!http_) {
+            http_ = std::make_unique<HostHttp>(context_.http, leash.deadline);
+        }
+        http_->serve(verb.substr(kHttpVerbs.size()), arguments, std::move(reply));
+        return true;
+    }
+    if (!process_) {
+        process_ = std::make_unique<HostProcess>(context_.process);
+    }
+    process_->serve(verb.substr(kProcessVerbs.size()), arguments, std::move(reply));
     return true;
 }
 
 void HostCalls::give_up(const Error& why) {
     if (http_) {
         http_->give_up(why);
+    }
+    if (process_) {
+        process_->give_up(why);
     }
 }
 

@@ -11,6 +11,7 @@
 #include "host/journal/journal.hpp"
 #include "host/plugin/call.hpp"
 #include "host/plugin/host_http.hpp"
+#include "host/plugin/host_process.hpp"
 
 namespace daybook {
 
@@ -65,7 +66,8 @@ struct VerbContext {
     std::function<Result<Json>(const HandOver&)> hand_over = {};
     /// The plugin's folder, null when its profile has none.
     std::function<const ScratchFolder*(const std::string& plugin)> scratch_of = {};
-    HttpAccess http{};  ///< what http/1 may reach in this call
+    HttpAccess http{};        ///< what http/1 may reach in this call
+    ProcessAccess process{};  ///< what process/1 may start in this call
 };
 
 /// The verbs of one call.
@@ -88,7 +90,8 @@ class HostCalls final : public VerbServer {
     /// What the call read of the file that it may write: for its own use, the model has not seen
     /// it.
     ShownFiles own_shown_;
-    std::unique_ptr<HostHttp> http_;  ///< from the first request on
+    std::unique_ptr<HostHttp> http_;        ///< from the first request on
+    std::unique_ptr<HostProcess> process_;  ///< from the first start on
 };
 
 }  // namespace daybook

@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 
 /// What this version's host calls serve.
 constexpr unsigned kServedGroups =
-    kDeskFiles | kClock | kTools | kJournal | kScratch | kHttp | kHistory | kTriggers;
+    kDeskFiles | kClock | kTools | kJournal | kScratch | kHttp | kProcess | kHistory | kTriggers;
 
 std::string abi_text(std::uint32_t major, std::uint32_t minor) {
     return std::to_string(major) + "." + std::to_string(minor);

@@ -175,7 +175,7 @@ constexpr daybook_triggers kTriggers = {sizeof(daybook_triggers), 0, &triggers_h
 
 // NOLINTEND(readability-function-size)
 
-constexpr std::array<std::pair<std::string_view, const void*>, 8> kTables{{
+constexpr std::array<std::pair<std::string_view, const void*>, 9> kTables{{
     {DAYBOOK_EXT_DESK_FILES, &kDeskFiles},
     {DAYBOOK_EXT_CLOCK, &kClock},
     {DAYBOOK_EXT_TOOLS, &kTools},
@@ -184,6 +184,7 @@ constexpr std::array<std::pair<std::string_view, const void*>, 8> kTables{{
     {DAYBOOK_EXT_SCRATCH, &kScratch},
     {DAYBOOK_EXT_TRIGGERS, &kTriggers},
     {DAYBOOK_EXT_HTTP, &kHttp},
+    {DAYBOOK_EXT_PROCESS, &kProcess},
 }};
 
 }  // namespace

@@ -1,3 +1,5 @@
+// daybook-runner --child PROGRAM: see child.hpp. Otherwise:
+//
 // daybook-runner: confines itself, proves that the walls stand, and only then loads one plugin for
 // one desk.
 //
@@ -5,8 +7,10 @@
 // nothing of the plugin runs before the last wall was seen to hold.
 #include <csignal>
 #include <cstdlib>
+#include <string_view>
 #include <unistd.h>
 
+#include "host/runner/child.hpp"
 #include "host/runner/confine.hpp"
 #include "host/runner/exit_codes.hpp"
 #include "host/runner/host_link.hpp"
@@ -54,5 +58,8 @@ constexpr int kChannel = 3;
 }  // namespace daybook::runner
 
 int main(int argc, char** argv) {
+    if (argc > 1 && std::string_view(argv[1]) == "--child") {
+        daybook::runner::run_child(argc, argv);
+    }
     daybook::runner::run(argc, argv);
 }

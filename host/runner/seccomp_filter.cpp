@@ -2,18 +2,12 @@
 // numbers newer than this list fail with ENOSYS, so that the C library falls back to calls it has
 // always had. An open for writing fails with EROFS. Another architecture's calls (32-bit, x32) kill
 // the process: their numbers mean other things.
-//
-// Arguments are 64 bits wide and a filter loads 32 at a time. An `int` argument is compared by its
-// low half, which is all that the kernel looks at; a pointer is compared by both.
 #include "host/runner/seccomp_filter.hpp"
 
-#include <bit>
 #include <cerrno>
-#include <cstddef>
 #include <cstdint>
 #include <fcntl.h>
 #include <initializer_list>
-#include <linux/audit.h>
 #include <linux/seccomp.h>
 #include <sched.h>
 #include <sys/ioctl.h>
@@ -21,107 +15,14 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "host/runner/filter_program.hpp"
 #include "host/runner/walls.hpp"
-
-static_assert(std::endian::native == std::endian::little,
-              "the halves of an argument are laid out for little-endian");
 
 namespace daybook::runner {
 namespace {
 
-#if defined(__x86_64__)
-constexpr std::uint32_t kArchitecture = AUDIT_ARCH_X86_64;
-#elif defined(__aarch64__)
-constexpr std::uint32_t kArchitecture = AUDIT_ARCH_AARCH64;
-#elif defined(__riscv) && __riscv_xlen == 64
-constexpr std::uint32_t kArchitecture = AUDIT_ARCH_RISCV64;
-#else
-#error "no seccomp filter for this architecture"
-#endif
-
-constexpr std::uint32_t kX32Bit = 0x40000000U;
-// Numbers from here on are newer than this list (Linux 6.10 ends at 462); they are the same on
-// every architecture.
-constexpr std::uint32_t kFirstUnknown = 463;
-constexpr std::uint32_t kClone3 = 435;
-constexpr std::uint32_t kOpenat2 = 437;
-
-constexpr std::uint32_t kRefuse = SECCOMP_RET_ERRNO | EPERM;
-constexpr std::uint32_t kReadOnly = SECCOMP_RET_ERRNO | EROFS;
-constexpr std::uint32_t kUnknown = SECCOMP_RET_ERRNO | ENOSYS;
-
-// O_TMPFILE holds the bit of O_DIRECTORY, which reading needs; its own bit alone is tested.
-constexpr std::uint32_t kTmpFileBit = O_TMPFILE & ~O_DIRECTORY;
 constexpr std::uint32_t kWritingFlags =
     O_WRONLY | O_RDWR | O_CREAT | O_TRUNC | O_APPEND | kTmpFileBit;
-constexpr std::uint32_t kNewNamespaces = CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS |
-                                         CLONE_NEWIPC | CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET;
-
-class Program {
-  public:
-    void load(std::size_t offset) {
-        statement(BPF_LD | BPF_W | BPF_ABS, static_cast<std::uint32_t>(offset));
-    }
-    void load_low(std::size_t argument) {
-        load(offsetof(seccomp_data, args) + argument * sizeof(std::uint64_t));
-    }
-    void load_high(std::size_t argument) {
-        load(offsetof(seccomp_data, args) + argument * sizeof(std::uint64_t) +
-             sizeof(std::uint32_t));
-    }
-    void answer(std::uint32_t action) { statement(BPF_RET | BPF_K, action); }
-    /// Answers when the loaded word is equal; goes on otherwise.
-    void answer_if_equal(std::uint32_t value, std::uint32_t action) {
-        jump(BPF_JEQ, value, 0, 1);
-        answer(action);
-    }
-    void answer_unless_equal(std::uint32_t value, std::uint32_t action) {
-        jump(BPF_JEQ, value, 1, 0);
-        answer(action);
-    }
-    void answer_if_any_bit(std::uint32_t bits, std::uint32_t action) {
-        jump(BPF_JSET, bits, 0, 1);
-        answer(action);
-    }
-    void answer_unless_any_bit(std::uint32_t bits, std::uint32_t action) {
-        jump(BPF_JSET, bits, 1, 0);
-        answer(action);
-    }
-    /// The loaded word becomes its bits of `bits`.
-    void keep_bits(std::uint32_t bits) { statement(BPF_ALU | BPF_AND, bits); }
-    void answer_from(std::uint32_t first, std::uint32_t action) {
-        jump(BPF_JGE, first, 0, 1);
-        answer(action);
-    }
-    /// For the system call `number`: the instructions of `body`, which must end in an answer.
-    template <class Body>
-    void when(long number, const Body& body) {
-        const std::size_t at = code_.size();
-        jump(BPF_JEQ, static_cast<std::uint32_t>(number), 0, 0);
-        body();
-        code_[at].jf = static_cast<std::uint8_t>(code_.size() - at - 1);
-    }
-    /// Runs `body` when the loaded word has any of the bits; goes on behind it either way.
-    template <class Body>
-    void when_any_bit(std::uint32_t bits, const Body& body) {
-        const std::size_t at = code_.size();
-        jump(BPF_JSET, bits, 0, 0);
-        body();
-        code_[at].jf = static_cast<std::uint8_t>(code_.size() - at - 1);
-    }
-    [[nodiscard]] std::vector<sock_filter> take() { return std::move(code_); }
-
-  private:
-    void statement(int code, std::uint32_t value) {
-        code_.push_back({static_cast<std::uint16_t>(code), 0, 0, value});
-    }
-    void jump(int test, std::uint32_t value, std::uint8_t if_true, std::uint8_t if_false) {
-        code_.push_back(
-            {static_cast<std::uint16_t>(BPF_JMP | test | BPF_K), if_true, if_false, value});
-    }
-
-    std::vector<sock_filter> code_;
-};
 
 // Calls that need no look at their arguments. The most frequent ones stand first: the list is
 // searched in order.
@@ -254,19 +155,7 @@ constexpr long kAllowed[] = {
 #endif
 };
 
-void check_architecture(Program& program) {
-    program.load(offsetof(seccomp_data, arch));
-    program.answer_unless_equal(kArchitecture, SECCOMP_RET_KILL_PROCESS);
-    program.load(offsetof(seccomp_data, nr));
-#if defined(__x86_64__)
-    program.answer_from(kX32Bit, SECCOMP_RET_KILL_PROCESS);
-#endif
-    program.answer_from(kFirstUnknown, kUnknown);
-    program.answer_if_equal(kClone3, kUnknown);
-    program.answer_if_equal(kOpenat2, kUnknown);
-}
-
-void check_opens(Program& program) {
+void check_opens(FilterProgram& program) {
     const auto read_only = [&](std::size_t flags_argument) {
         program.load_low(flags_argument);
         program.answer_if_any_bit(kWritingFlags, kReadOnly);
@@ -301,7 +190,7 @@ constexpr long kScratchCalls[] = {
 
 /// No file without a name, no special mode bits; O_TRUNC only together with the right to write,
 /// which Landlock asks for before the truncation: below ABI 3 nothing else would stand against it.
-void check_scratch_opens(Program& program) {
+void check_scratch_opens(FilterProgram& program) {
     constexpr std::uint32_t kSpecialModes = 07000;
     const auto refuse_special_modes = [&](std::size_t mode_argument) {
         program.load_low(mode_argument);
@@ -332,7 +221,7 @@ void check_scratch_opens(Program& program) {
 #endif
 }
 
-void check_threads(Program& program, pid_t own_pid) {
+void check_threads(FilterProgram& program, pid_t own_pid) {
     program.when(__NR_clone, [&] {  // threads, never processes
         program.load_low(0);
         program.answer_unless_any_bit(CLONE_THREAD, kRefuse);
@@ -361,7 +250,7 @@ void check_threads(Program& program, pid_t own_pid) {
     });
 }
 
-void check_descriptors(Program& program) {
+void check_descriptors(FilterProgram& program) {
     const auto allow_any_of = [&](std::initializer_list<std::uint32_t> values) {
         for (const std::uint32_t value : values) {
             program.answer_if_equal(value, SECCOMP_RET_ALLOW);
@@ -385,7 +274,7 @@ void check_descriptors(Program& program) {
 }  // namespace
 
 std::vector<sock_filter> make_filter(FilterProfile profile, pid_t own_pid) {
-    Program program;
+    FilterProgram program;
     check_architecture(program);
     for (const long number : kAllowed) {
         program.answer_if_equal(static_cast<std::uint32_t>(number), SECCOMP_RET_ALLOW);
@@ -404,9 +293,7 @@ std::vector<sock_filter> make_filter(FilterProfile profile, pid_t own_pid) {
     return program.take();
 }
 
-Result<> apply_seccomp(const Options& options) {
-    std::vector<sock_filter> code = make_filter(
-        options.is_scratch() ? FilterProfile::scratch : FilterProfile::pure, ::getpid());
+Result<> install_filter(std::vector<sock_filter> code) {
     const sock_fprog program{static_cast<unsigned short>(code.size()), code.data()};
     const long outcome =
         ::syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &program);
@@ -424,6 +311,11 @@ Result<> apply_seccomp(const Options& options) {
         return system_error("install the system call filter", errno);
     }
     return {};
+}
+
+Result<> apply_seccomp(const Options& options) {
+    return install_filter(make_filter(
+        options.is_scratch() ? FilterProfile::scratch : FilterProfile::pure, ::getpid()));
 }
 
 }  // namespace daybook::runner

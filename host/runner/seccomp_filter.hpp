@@ -5,6 +5,8 @@
 #include <sys/types.h>
 #include <vector>
 
+#include <daybook/result.hpp>
+
 namespace daybook::runner {
 
 enum class FilterProfile {
@@ -14,5 +16,8 @@ enum class FilterProfile {
 
 /// The allow-list of the profile for the process `own_pid`.
 std::vector<sock_filter> make_filter(FilterProfile profile, pid_t own_pid);
+
+/// Installs a filter for every thread of the process. Errors: unsupported (no seccomp), io.
+Result<> install_filter(std::vector<sock_filter> code);
 
 }  // namespace daybook::runner

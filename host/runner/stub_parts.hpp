@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include <daybook/ext/http.h>
+#include <daybook/ext/process.h>
 
 #include "host/runner/host_stub.hpp"
 
@@ -26,7 +27,8 @@ daybook_status relay(daybook_call* handle,
                      void* to,
                      daybook_sink sink);
 
-extern const daybook_http kHttp;  ///< http_table.cpp
+extern const daybook_http kHttp;        ///< http_table.cpp
+extern const daybook_process kProcess;  ///< process_table.cpp
 
 /// The table of an optional group, or null for an id that the host does not serve.
 [[nodiscard]] const void* group_table(std::string_view id) noexcept;

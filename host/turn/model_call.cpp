@@ -237,6 +237,7 @@ CallOutcome ModelCaller::call(const ModelChoice& model,
     request.name = model.descriptor;
     request.arguments = std::move(arguments);
     context.http = tools_.http_access(origins_of(*model.config));
+    context.process = parts_.runners.process_access(*model.plugin);
     HostCalls verbs(std::move(context));
     auto runner = parts_.runners.of(*model.plugin);
     if (!runner) {

@@ -17,7 +17,8 @@ Runners::Runners(const DeskServices& services,
       config_(config),
       zone_(std::move(zone)),
       inbox_(inbox),
-      record_(std::move(record)) {}
+      record_(std::move(record)),
+      children_(services.loop, children_settings()) {}
 
 Result<RunnerSettings> Runners::settings_for(const PluginEntry& plugin) {
     RunnerSettings settings;
@@ -49,17 +50,21 @@ Result<RunnerSettings> Runners::settings_for(const PluginEntry& plugin) {
     return settings;
 }
 
+ScratchBounds Runners::scratch_bounds() const {
+    ScratchBounds bounds;
+    bounds.max_bytes = services_.config.host.scratch_max_bytes;
+    bounds.reserve_bytes = services_.config.host.min_free_bytes / 2;
+    return bounds;
+}
+
 ScratchFolder* Runners::scratch_of(const PluginEntry& plugin) {
     if (plugin.manifest.profile != "scratch") {
         return nullptr;
     }
     auto& place = scratch_[plugin.config.name];
     if (!place) {
-        ScratchBounds bounds;
-        bounds.max_bytes = services_.config.host.scratch_max_bytes;
-        bounds.reserve_bytes = services_.config.host.min_free_bytes / 2;
         place = std::make_unique<ScratchFolder>(
-            services_.home, plugin.config.name, config_.name, bounds);
+            services_.home, plugin.config.name, config_.name, scratch_bounds());
     }
     return place.get();
 }
@@ -195,6 +200,7 @@ void Runners::clear() {
         ended.swap(runners_);
         retired.swap(retired_);
     }
+    children_.clear();
 }
 
 }  // namespace daybook

@@ -11,7 +11,9 @@
 
 #include "host/format/config.hpp"
 #include "host/format/journal_record.hpp"
+#include "host/plugin/child_programs.hpp"
 #include "host/plugin/desk_inbox.hpp"
+#include "host/plugin/host_process.hpp"
 #include "host/plugin/runner_process.hpp"
 #include "host/plugin/scratch_folder.hpp"
 
@@ -39,6 +41,12 @@ class Runners {
     /// For CallWatch::inspect: whether its scratch folder stays within its bounds; empty without
     /// one. Thread: [desk].
     std::function<Result<>()> inspection_of(const PluginEntry& plugin);
+    /// What process/1 may start for the plugin.
+    [[nodiscard]] ProcessAccess process_access(const PluginEntry& plugin);
+    /// The walled children, with the plugin of each. [any]
+    [[nodiscard]] std::vector<std::pair<std::string, ChildStatus>> children() const {
+        return children_.statuses();
+    }
     [[nodiscard]] std::vector<RunnerStatus> statuses() const;  ///< [any]
     void retry(const std::string& plugin);                     ///< [any]
     /// Drains the runners of entries that are not in the set. No call is out. Thread: [desk].
@@ -57,6 +65,8 @@ class Runners {
     void retire_locked(Held held);
     /// Retired ones that have ended. Destroyed by the caller, without the lock.
     [[nodiscard]] std::vector<Held> take_ended_locked();
+    [[nodiscard]] ScratchBounds scratch_bounds() const;
+    [[nodiscard]] ChildrenSettings children_settings() const;
 
     const DeskServices& services_;
     const DeskConfig& config_;
@@ -67,6 +77,7 @@ class Runners {
     std::map<std::string, Held> runners_;
     std::vector<Held> retired_;                                      // asked to finish
     std::map<std::string, std::unique_ptr<ScratchFolder>> scratch_;  // [desk]
+    ChildPrograms children_;
 };
 
 }  // namespace daybook

@@ -223,6 +223,7 @@ bool ToolCaller::is_cancelled() const {
 CallOutcome ToolCaller::send(Checked& checked, const std::string& idempotency_key) {
     VerbContext context = verb_context(scope_.shown);
     context.http = http_access(checked.offer.plugin->config.origins);
+    context.process = parts_.runners.process_access(*checked.offer.plugin);
     HostCalls verbs(std::move(context));
     CallWatch watch;
     watch.is_cancelled = [this] { return is_cancelled(); };
