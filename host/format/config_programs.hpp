@@ -23,6 +23,8 @@ struct ProgramConfig {
     std::vector<std::uint16_t> network;  ///< TCP ports that it may connect to; none = no socket
     bool unconfined_network = false;     ///< anywhere, where the kernel cannot hold it to ports
     std::chrono::seconds idle{600};      ///< without a call for so long it is ended
+
+    bool operator==(const ProgramConfig&) const = default;
 };
 
 /// Whether a program may be given that variable: a plain name, and none that the host sets or that
