@@ -258,7 +258,8 @@ void read_host(const TomlNode& table, HostConfig& out, Problems& problems) {
 }
 
 PluginConfig read_plugin(const std::string& name, const TomlNode& table, Problems& problems) {
-    TableReader reader(table, "plugin." + name, problems, {"file", "enabled", "origins", "programs", "config"});
+    TableReader reader(
+        table, "plugin." + name, problems, {"file", "enabled", "origins", "programs", "config"});
     PluginConfig plugin;
     plugin.name = name;
     reader.text("file", plugin.file);

@@ -45,9 +45,9 @@ struct PluginConfig {
     std::string name;  ///< key of [plugin.NAME]
     std::string file;  ///< "" = NAME.so on the plugin path; else a file name or absolute path
     bool enabled = true;
-    std::vector<OriginConfig> origins;  ///< where its tools may reach by http/1
+    std::vector<OriginConfig> origins;              ///< where its tools may reach by http/1
     std::map<std::string, ProgramConfig> programs;  ///< what it may start by process/1
-    Json config = Json::object();       ///< [plugin.NAME.config]
+    Json config = Json::object();                   ///< [plugin.NAME.config]
 };
 
 struct ModelConfig {

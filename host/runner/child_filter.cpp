@@ -170,6 +170,14 @@ constexpr long kMissing[] = {
     427,  // io_uring_register
 };
 
+/// Refused as a busy or smaller system would: programs meet these answers and go on.
+void check_by_their_own_words(FilterProgram& program) {
+    // A watch tells the names in any folder that file permissions open, a desk's too.
+    program.when(__NR_inotify_add_watch, [&] { program.answer(SECCOMP_RET_ERRNO | ENOSPC); });
+    // It grows a file past RLIMIT_FSIZE.
+    program.when(__NR_fallocate, [&] { program.answer(SECCOMP_RET_ERRNO | EOPNOTSUPP); });
+}
+
 void allow_only_equal(FilterProgram& program, std::uint32_t value) {
     program.answer_unless_equal(value, kRefuse);
     program.answer(SECCOMP_RET_ALLOW);
@@ -350,6 +358,7 @@ std::vector<sock_filter> make_child_filter(const ChildFilter& filter) {
     FilterProgram program;
     check_architecture(program);
     check_opens(program);
+    check_by_their_own_words(program);
     check_descriptors(program);
     check_sockets(program, filter.has_network);
     check_processes(program, filter);

@@ -132,7 +132,7 @@ std::string errno_name(int error) {
 }  // namespace
 
 /// A runner that was started for one attempt.
-class Trials::Runner {
+class Trials::Runner final : public TrialSubject {
   public:
     Runner(const EscapeWorld& world, const TrialSettings& settings) : world_(world) {
         std::array<int, 2> pair{};
@@ -152,14 +152,13 @@ class Trials::Runner {
             throw std::runtime_error("start a runner");
         }
     }
-    ~Runner() { end(); }
+    ~Runner() override { end(); }
     Runner(const Runner&) = delete;
     Runner& operator=(const Runner&) = delete;
     Runner(Runner&&) = delete;
     Runner& operator=(Runner&&) = delete;
 
-    /// Ends and reaps it; "signal 11" or "exit 3" when it had ended by itself, else "".
-    std::string end() {
+    std::string end() override {
         if (pid_ <= 0) {
             return {};
         }
@@ -176,7 +175,7 @@ class Trials::Runner {
         return WIFSIGNALED(status) ? "signal " + std::to_string(WTERMSIG(status))
                                    : "exit " + std::to_string(WEXITSTATUS(status));
     }
-    void kill_now() {
+    void kill_now() override {
         if (pid_ > 0) {
             ::kill(pid_, SIGKILL);
             ::waitpid(pid_, nullptr, 0);
@@ -184,8 +183,7 @@ class Trials::Runner {
         }
     }
 
-    /// "" when it is open for calls, else the reason.
-    std::string open() {
+    std::string open() override {
         auto message = receive(kPatience);
         if (message && message->type == channel::MessageType::ready) {
             channel::FieldWriter fields;
@@ -205,6 +203,10 @@ class Trials::Runner {
         return step + ": " + std::string(reader.next().value_or("?"));
     }
 
+    std::optional<std::string> attempt(const std::string& arguments,
+                                       milliseconds patience) override {
+        return call("attempt", arguments, patience);
+    }
     /// The tool's answer; nullopt when there is none, and then `failed()` says why.
     std::optional<std::string> call(const std::string& tool,
                                     const std::string& arguments,
@@ -225,8 +227,7 @@ class Trials::Runner {
         failed_ = "failed: " + std::string(reader.next().value_or("?"));
         return std::nullopt;
     }
-    /// Why there is no answer: "killed", "bad frame", "channel closed", "program", "failed: ...".
-    [[nodiscard]] const std::string& failed() const noexcept { return failed_; }
+    [[nodiscard]] const std::string& failed() const noexcept override { return failed_; }
 
   private:
     void send(channel::MessageType type, std::string payload) {
@@ -280,24 +281,26 @@ Trials::Trials(const EscapeWorld& world, HostBait& bait, TrialSettings settings)
     : world_(world), bait_(bait), settings_(std::move(settings)) {}
 
 std::string Trials::verdict(const std::string& attempt) {
-    const std::string except = settings_.profile == "scratch" ? "scratch/own" : "";
+    const std::string except = settings_.profile == "pure" ? "" : "scratch/own";
     const std::string before = world_.snapshot(except);
-    Runner runner(world_, settings_);
+    const std::unique_ptr<TrialSubject> subject = settings_.profile.starts_with("child")
+                                                      ? start_child(world_, settings_)
+                                                      : std::make_unique<Runner>(world_, settings_);
+    TrialSubject& runner = *subject;
     if (const std::string reason = runner.open(); !reason.empty()) {
         return "no start: " + reason;
     }
     const bool is_silent = std::find(std::begin(kNeverAnswer), std::end(kNeverAnswer), attempt) !=
                            std::end(kNeverAnswer);
-    const auto answer = runner.call("attempt",
-                                    json::ObjectWriter()
-                                        .add("what", attempt)
-                                        .add("root", world_.root())
-                                        .add("pid", ::getpid())
-                                        .add("fd", kLeak)
-                                        .add("port", bait_.port())
-                                        .add("address", bait_.address())
-                                        .str(),
-                                    is_silent ? kShort : kPatience);
+    const auto answer = runner.attempt(json::ObjectWriter()
+                                           .add("what", attempt)
+                                           .add("root", world_.root())
+                                           .add("pid", ::getpid())
+                                           .add("fd", kLeak)
+                                           .add("port", bait_.port())
+                                           .add("address", bait_.address())
+                                           .str(),
+                                       is_silent ? kShort : kPatience);
     std::vector<std::string> seen = bait_.evidence();
     std::string verdict;
     if (answer) {
@@ -335,7 +338,11 @@ std::string Trials::verdict(const std::string& attempt) {
 }
 
 std::vector<std::pair<std::string, std::string>> Trials::attempts() {
-    Runner runner(world_, settings_);
+    TrialSettings listing = settings_;
+    if (listing.profile.starts_with("child")) {  // a program that is not asked for a list
+        listing = {};
+    }
+    Runner runner(world_, listing);
     if (const std::string reason = runner.open(); !reason.empty()) {
         throw std::runtime_error("list the attempts: " + reason);
     }

@@ -22,9 +22,16 @@ inline constexpr Column kColumns[] = {{"pure, ABI 7", "pure", "7", ""},
                                       {"scratch, ABI 7", "scratch", "7", ""},
                                       {"scratch, ABI 2", "scratch", "2", ""},
                                       {"scratch, ABI 1", "scratch", "1", ""},
+                                      {"child, ABI 7", "child", "7", ""},
+                                      {"child, ABI 2", "child", "2", ""},
+                                      {"child, ABI 1", "child", "1", ""},
+                                      {"child with a port, ABI 7", "child-net", "7", ""},
                                       {"no walls", "pure", "7", "all"}};
 inline constexpr std::size_t kColumnCount = std::size(kColumns);
 inline constexpr std::size_t kNoLandlock = 3;
+inline constexpr std::size_t kScratch = 4;  ///< and the two that follow
+inline constexpr std::size_t kChild = 7;    ///< and the two that follow
+inline constexpr std::size_t kChildWithPort = 10;
 inline constexpr std::size_t kNoWalls = kColumnCount - 1;
 
 /// One column's verdict. They are equal as root and as an ordinary user nearly always.

@@ -67,7 +67,10 @@ EscapeWorld::EscapeWorld(const fs::path& runner, const fs::path& module) : modul
     fs::create_directory(folder_ / "modules");
     fs::create_directory(folder_ / "libexec");
     fs::copy_file(runner, folder_ / "libexec/daybook-runner");
-    for (const char* name : {"modules", "libexec", "libexec/daybook-runner"}) {
+    // The attempts as a program; beside the module it finds the world as the module does.
+    fs::copy_file(module.parent_path() / "escape_program", folder_ / "modules/escape_program");
+    for (const char* name :
+         {"modules", "modules/escape_program", "libexec", "libexec/daybook-runner"}) {
         fs::permissions(folder_ / name, fs::perms::all);
     }
     restore();

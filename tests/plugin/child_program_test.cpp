@@ -157,6 +157,7 @@ TEST_CASE("walls stand around a program at every level of Landlock", "[plugin]")
         CHECK(talk.ask("write " + bench.own().string() + "/own") == "worked");
         CHECK(talk.ask("write /tmp/daybook-child-was-here") == "EACCES");
         CHECK(talk.ask("outlive") == "EPERM");
+        CHECK(talk.ask("watch " + root + "/desk") == "ENOSPC");
         CHECK_THAT(talk.program->status().walls, Contains("absent"));
     }
 }

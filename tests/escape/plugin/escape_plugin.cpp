@@ -1,8 +1,11 @@
-// One tool: {"what":"w01_open_write", ...} makes that attempt and returns {"errno":n,"text":…}.
+// One tool: {"what":"w01_open_write", ...} makes that attempt and returns {"errno":n,"text":…}. As
+// a program (DAYBOOK_ESCAPE_PROGRAM) it reads the same from a line of its input and answers with
+// one.
 #include <array>
 #include <cstdint>
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <iostream>
 #include <signal.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -123,7 +126,7 @@ void for_each_attempt(const Visit& visit) {
     }
 }
 
-std::string attempt(Call, std::string_view args) {
+std::string make_attempt(std::string_view args) {
     const json::ObjectReader in(args);
     const Target target{in.text("root"),
                         in.text("root") + "/desk/Memory.md",
@@ -149,6 +152,11 @@ std::string attempt(Call, std::string_view args) {
     return answer;
 }
 
+#ifndef DAYBOOK_ESCAPE_PROGRAM
+std::string attempt(Call, std::string_view args) {
+    return make_attempt(args);
+}
+
 std::string attempts(Call, std::string_view) {
     json::ArrayWriter list;
     for_each_attempt([&](const Attempt& one) {
@@ -162,8 +170,18 @@ constexpr auto kAttempt = tool<attempt>(
     "Makes one attempt to get out.",
     R"({"type":"object","required":["what"],"properties":{"what":{"type":"string"}}})");
 constexpr auto kList = tool<attempts>("attempts", "Names of all attempts.", R"({"type":"object"})");
+#endif
 
 }  // namespace
 }  // namespace daybook::escape
 
+#ifdef DAYBOOK_ESCAPE_PROGRAM
+int main() {
+    std::string line;
+    while (std::getline(std::cin, line)) {
+        std::cout << daybook::escape::make_attempt(line) << std::endl;
+    }
+}
+#else
 DAYBOOK_PLUGIN("escape", "1.0.0", &daybook::escape::kAttempt, &daybook::escape::kList)
+#endif
