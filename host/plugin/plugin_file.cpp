@@ -93,7 +93,7 @@ Result<std::string> keep_module(Os& os,
     if (auto made = os.make_directory(state_dir, "modules"); !made) {
         return made.error();
     }
-    const std::string path = "modules/" + sha256 + ".so";
+    const std::string path = module_path(sha256);
     const auto kept = read_file(os, state_dir, path, kMaxPluginBytes);
     if (kept && *kept == bytes) {  // `bytes` have that hash: the same bytes need no hashing
         return path;
@@ -104,6 +104,36 @@ Result<std::string> keep_module(Os& os,
         return written.error();
     }
     return path;
+}
+
+std::string module_path(const std::string& sha256) {
+    return "modules/" + sha256 + ".so";
+}
+
+std::string hash_on_path(Os& os,
+                         const std::vector<fs::path>& search_path,
+                         const PluginConfig& config) {
+    const auto found = find_plugin_file(search_path, config);
+    const auto bytes = found ? read_plugin_file(os, found->file)
+                             : Result<std::string>(Error(Errc::not_found, "no file"));
+    return bytes ? sha256_hex(*bytes) : std::string();
+}
+
+bool pin_stands(Os& os,
+                int state_dir,
+                const std::vector<fs::path>& search_path,
+                const PluginConfig& config,
+                const PluginState& state) {
+    if (!state.pinned || !state.current) {
+        return false;
+    }
+    const std::string& hash = state.current->sha256;
+    const auto kept = read_file(os, state_dir, module_path(hash), kMaxPluginBytes);
+    if (!kept || sha256_hex(*kept) != hash) {
+        return false;
+    }
+    const std::string on_path = hash_on_path(os, search_path, config);
+    return on_path.empty() || on_path == state.passed_over || on_path == hash;
 }
 
 }  // namespace daybook

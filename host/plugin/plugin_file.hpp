@@ -11,6 +11,7 @@
 
 #include "host/format/config.hpp"
 #include "host/os/os.hpp"
+#include "host/plugin/plugin_states.hpp"
 
 namespace daybook {
 
@@ -38,5 +39,21 @@ Result<std::string> keep_module(Os& os,
                                 int state_dir,
                                 std::string_view bytes,
                                 const std::string& sha256);
+
+/// modules/<sha256>.so, below the state folder.
+[[nodiscard]] std::string module_path(const std::string& sha256);
+
+/// SHA-256 of the plugin's file on the plugin path; "" = there is none, or it cannot be read.
+[[nodiscard]] std::string hash_on_path(Os& os,
+                                       const std::vector<std::filesystem::path>& search_path,
+                                       const PluginConfig& config);
+
+/// Whether what the state pins is to be loaded instead of the file on the plugin path: its copy is
+/// whole, and the path holds no file that came after it.
+[[nodiscard]] bool pin_stands(Os& os,
+                              int state_dir,
+                              const std::vector<std::filesystem::path>& search_path,
+                              const PluginConfig& config,
+                              const PluginState& state);
 
 }  // namespace daybook

@@ -36,6 +36,15 @@ Result<> check_config(const PluginEntry& entry, const Json& config, const std::s
     return {};
 }
 
+std::string off_text(const std::string& name, const PluginState& state) {
+    const bool is_unloaded = state.off == "unloaded";
+    return name + (is_unloaded ? ": unloaded" : ": switched off") + " by the owner since " +
+           state.off_since + "; " +
+           (is_unloaded ? "daybook plugin load FILE or daybook plugin reload"
+                        : "daybook plugin enable") +
+           (is_unloaded ? " brings it back" : " switches it on");
+}
+
 /// From the configuration to an entry that may run. The error's sentence becomes `refused`.
 Result<> load_entry(
     Os& os, const Registry::Places& places, int state_dir, TrustCheck& trust, PluginEntry& entry) {
@@ -44,12 +53,19 @@ Result<> load_entry(
         return Error(Errc::refused,
                      name + ": switched off by enabled = false in the configuration");
     }
-    auto found = find_plugin_file(places.search_path, entry.config);
-    if (!found) {
-        return found.error().during(name);
+    const auto known = places.states.find(entry.config.name);
+    const PluginState state = known == places.states.end() ? PluginState{} : known->second;
+    const bool pinned = pin_stands(os, state_dir, places.search_path, entry.config, state);
+    if (pinned) {
+        entry.file = fs::absolute(places.state) / module_path(state.current->sha256);
+    } else {
+        auto found = find_plugin_file(places.search_path, entry.config);
+        if (!found) {
+            return found.error().during(name);
+        }
+        entry.file = found->file;
+        entry.shadowed = std::move(found->shadowed);
     }
-    entry.file = found->file;
-    entry.shadowed = std::move(found->shadowed);
     const auto bytes = read_plugin(os, entry);
     if (!bytes) {
         return bytes.error();
@@ -67,7 +83,10 @@ Result<> load_entry(
         return module.error().during(name + " (" + entry.file.string() + "): keep a copy");
     }
     entry.module = fs::absolute(places.state) / *module;
-    return {};
+    if (pinned) {
+        entry.file = state.current->file;
+    }
+    return state.off.empty() ? Result<>() : Result<>(Error(Errc::refused, off_text(name, state)));
 }
 
 /// Every plugin that the configuration names, also by a desk or a model only: those have no table
@@ -151,12 +170,30 @@ bool is_same(const PluginEntry& a, const PluginEntry& b) {
 
 }  // namespace
 
+Result<PluginEntry> Registry::read_entry(Os& os, const Places& places, const PluginConfig& plugin) {
+    auto state = os.open_root(places.state);
+    if (!state) {
+        return state.error();
+    }
+    PluginEntry entry;
+    entry.config = plugin;
+    TrustCheck trust = begin_trust_check(os, state->get(), places.shipped);
+    if (auto loaded = load_entry(os, places, state->get(), trust, entry); !loaded) {
+        entry.refused = loaded.error().message();
+    }
+    if (auto kept = end_trust_check(os, state->get(), trust); !kept) {
+        return kept.error();
+    }
+    return entry;
+}
+
 const PluginEntry* Registry::keep_locked(PluginEntry entry) {
     for (const auto& kept : shared_->kept) {
         if (is_same(*kept, entry)) {
             return kept.get();
         }
     }
+    entry.answered = std::make_shared<std::atomic<std::uint64_t>>(0);
     shared_->kept.push_back(std::make_unique<const PluginEntry>(std::move(entry)));
     return shared_->kept.back().get();
 }

@@ -7,6 +7,7 @@
 // it differs. What is in force may be exchanged while desks work (put, adopt). Thread: [any].
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <filesystem>
 #include <map>
@@ -23,6 +24,7 @@
 #include "host/format/manifest.hpp"
 #include "host/os/os.hpp"
 #include "host/plugin/plugin_set.hpp"
+#include "host/plugin/plugin_states.hpp"
 
 namespace daybook {
 
@@ -35,6 +37,8 @@ struct PluginEntry {
     unsigned groups = 0;  ///< approved groups (gate/leash.hpp)
     std::string trust;    ///< "shipped", "owner", "configuration"; "" = not trusted
     std::string refused;  ///< why it does not load; "" = fine
+    /// Calls that runners of this entry have answered, of all desks. Null where nobody counts.
+    std::shared_ptr<std::atomic<std::uint64_t>> answered = {};
     std::vector<std::filesystem::path>
         shadowed;  ///< files of the same name further down the plugin path
 };
@@ -45,11 +49,16 @@ class Registry {
         std::vector<std::filesystem::path> search_path;  ///< plugin folders, first match wins
         std::filesystem::path state;                     ///< holds modules/ and plugins.lock
         std::vector<std::filesystem::path> shipped{};    ///< folders of plugins beside the program
+        PluginStates states{};  ///< what is switched off, and what is pinned
     };
 
     /// Never fails as a whole: a plugin that cannot load has `refused` set with a sentence of both
     /// sides (file, wanted, got, what to do) and the others go on. Errors: io (the state folder).
     static Result<Registry> load(Os& os, const Places& places, const Config& config);
+
+    /// One plugin's entry, as load() makes it; `refused` says why it may not run. Nothing is in
+    /// force by that. Errors: io (the state folder).
+    static Result<PluginEntry> read_entry(Os& os, const Places& places, const PluginConfig& plugin);
 
     /// What is new since the last start, a sentence each: a shipped plugin that is new or another,
     /// a lock that cannot be read. For journal/_host.

@@ -14,7 +14,9 @@ RestartPolicy::Verdict RestartPolicy::record_crash(SteadyTime now) {
     while (crashes_.size() > kMostRemembered || now - crashes_.front() > limits_.window) {
         crashes_.pop_front();
     }
-    if (limits_.breaker && crashes_.size() >= limits_.breaker_crashes) {
+    if (limits_.breaker && (half_open_ || crashes_.size() >= limits_.breaker_crashes)) {
+        open_ = true;
+        half_open_ = false;
         return {true, std::chrono::milliseconds(0)};
     }
     if (crashes_.size() < 2) {
@@ -28,6 +30,22 @@ RestartPolicy::Verdict RestartPolicy::record_crash(SteadyTime now) {
     // A fifth to either side, so that the runners of many desks do not come back in step.
     std::uniform_int_distribution<std::int64_t> jitter(-delay.count() / 5, delay.count() / 5);
     return {false, delay + std::chrono::milliseconds(jitter(random_))};
+}
+
+void RestartPolicy::try_again() {
+    if (open_) {
+        open_ = false;
+        half_open_ = true;
+    } else if (!half_open_) {
+        crashes_.clear();
+    }
+}
+
+void RestartPolicy::record_answer() {
+    if (half_open_) {
+        half_open_ = false;
+        crashes_.clear();
+    }
 }
 
 }  // namespace daybook

@@ -1,6 +1,7 @@
 // When a plugin that ended unasked may be started again: at once, then after 0.25 s doubling to 60
-// s with jitter; five crashes in ten minutes open the breaker. Pure: the time comes from the
-// caller. Thread: the owner's.
+// s with jitter; five crashes in ten minutes open the breaker. Once the owner lets an open one try
+// again it is half open: one answered call closes it, one crash opens it. Pure: the time comes from
+// the caller. Thread: the owner's.
 #pragma once
 
 #include <chrono>
@@ -31,7 +32,15 @@ class RestartPolicy {
     };
     /// Notes a crash and says when the next start may be.
     Verdict record_crash(SteadyTime now);
-    void forget() { crashes_.clear(); }
+    void forget() {
+        crashes_.clear();
+        open_ = half_open_ = false;
+    }
+    /// The owner's word: the next start may be at once. What was open is half open from now on.
+    void try_again();
+    /// A call was answered: what was half open is closed.
+    void record_answer();
+    [[nodiscard]] bool is_half_open() const noexcept { return half_open_; }
     /// Crashes within the window at the last record.
     [[nodiscard]] std::size_t recent() const noexcept { return crashes_.size(); }
     [[nodiscard]] const RestartLimits& limits() const noexcept { return limits_; }
@@ -39,6 +48,8 @@ class RestartPolicy {
   private:
     RestartLimits limits_;
     std::mt19937_64 random_;
+    bool open_ = false;
+    bool half_open_ = false;
     std::deque<SteadyTime> crashes_;  // within the window, oldest first; at most kMostRemembered
 };
 

@@ -1,5 +1,6 @@
 // How a process ends: asked, idle, crashed, killed; and what is told to whoever waited for it.
 #include <algorithm>
+#include <csignal>
 #include <string>
 #include <utility>
 
@@ -16,9 +17,18 @@ constexpr std::size_t kLinesInReason = 3;
 constexpr std::chrono::seconds kFirstCallGrace{5};
 constexpr std::chrono::milliseconds kShortestIdleCheck{10};
 
+/// How it ended, for people. SIGKILL is in no plugin's reach, so it came from outside.
+std::string exit_text(const ExitState& exit, bool killed_by_host) {
+    const bool is_from_outside = exit.signal == SIGKILL && !killed_by_host;
+    return exit.str() +
+           (is_from_outside
+                ? ", not sent by the host: out of memory, as the kernel saw it, or somebody's hand"
+                : "");
+}
+
 /// "ended by signal 11 (SIGSEGV)", "ended with exit code 3".
 std::string ended(const ExitState& exit) {
-    return (exit.signal != 0 ? "ended by " : "ended with ") + exit.str();
+    return (exit.signal != 0 ? "ended by " : "ended with ") + exit_text(exit, false);
 }
 
 }  // namespace
@@ -51,8 +61,8 @@ void RunnerProcess::Impl::finish(const ExitState& exit) {
     {
         const std::lock_guard guard(mutex);
         status.pid = -1;
-        status.last_exit = exit.str();
         killed = std::exchange(kill_reason, std::nullopt);
+        status.last_exit = exit_text(exit, killed || refusal || stop_asked);
         calls.clear();
         abandoned.clear();
     }

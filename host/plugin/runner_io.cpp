@@ -1,6 +1,7 @@
 // What a running process sends: frames, output lines; and what waits to be sent to it.
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cerrno>
 #include <span>
 #include <sys/socket.h>
@@ -168,6 +169,11 @@ RunnerProcess::Impl::Verdict RunnerProcess::Impl::judge(const channel::Message& 
         is_live = found != calls.end() && !found->second;
         if (is_live && is_outcome) {
             found->second = true;
+            ++status.answered;
+            policy.record_answer();
+            if (plugin.answered) {
+                plugin.answered->fetch_add(1, std::memory_order_relaxed);
+            }
         } else if (is_outcome) {
             was_awaited = abandoned.erase(message.call) != 0;
         } else if (!is_live) {

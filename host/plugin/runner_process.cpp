@@ -448,7 +448,7 @@ void RunnerProcess::stop() {
 
 void RunnerProcess::retry() {
     const std::lock_guard guard(impl_->mutex);
-    impl_->policy.forget();
+    impl_->policy.try_again();
     const RunnerState state = impl_->status.state;
     if (state == RunnerState::backoff || state == RunnerState::open_breaker ||
         state == RunnerState::refused) {
@@ -459,7 +459,14 @@ void RunnerProcess::retry() {
 
 RunnerStatus RunnerProcess::status() const {
     const std::lock_guard guard(impl_->mutex);
-    return impl_->status;
+    RunnerStatus status = impl_->status;
+    status.half_open = impl_->policy.is_half_open();
+    if (status.state == RunnerState::backoff) {
+        const std::chrono::duration<double> left =
+            impl_->backoff_until - std::chrono::steady_clock::now();
+        status.next_start_seconds = std::max(0.0, left.count());
+    }
+    return status;
 }
 
 }  // namespace daybook

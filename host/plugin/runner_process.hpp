@@ -42,6 +42,9 @@ struct RunnerStatus {
     std::string last_exit;                  ///< "signal 11 (SIGSEGV)", "" = never
     std::vector<std::string> stderr_lines;  ///< newest 20
     std::uint64_t calls = 0, crashes = 0, restarts = 0;
+    std::uint64_t answered = 0;     ///< calls that had an outcome from the plugin
+    bool half_open = false;         ///< retried after its breaker had opened, no call answered yet
+    double next_start_seconds = 0;  ///< of backoff: until it may be started again; 0 = now
     int pid = -1;
     double start_milliseconds = 0;  ///< spawn to the ready frame: all walls proved, module loaded
     std::uint64_t late_messages =
@@ -118,7 +121,8 @@ class RunnerProcess {
     /// Asks it to finish and exit; kills it after cancel_grace. The next ensure_ready() starts a
     /// new one. Thread: [any].
     void stop();
-    /// Closes the breaker and forgets the back-off. Thread: [any].
+    /// It may be started at once; an open breaker is half open until a call is answered, and one
+    /// crash opens it again. Thread: [any].
     void retry();
     [[nodiscard]] RunnerStatus status() const;  ///< Thread: [any].
     /// Whether a call is out on it: a call back into it would wait for itself. Thread: [desk].

@@ -8,6 +8,7 @@
 #include <unistd.h>
 #include <utility>
 
+#include <daybook/ext/maintenance.h>
 #include <daybook/json.hpp>
 
 #include "host/runner/exit_codes.hpp"
@@ -233,8 +234,9 @@ void Server::run_call(Work& work) {
     } else if (call.stop_reason() != DAYBOOK_OK) {
         status = fail(call, call.stop_reason(), "the call ended before it began");
     } else {
-        status = kind == "tool" ? run_tool(name, arguments, call)
-                                : run_model(kind, name, arguments, call);
+        status = kind == "tool"                           ? run_tool(name, arguments, call)
+                 : kind == "health" || kind == "maintain" ? run_maintenance(kind, call)
+                                                          : run_model(kind, name, arguments, call);
     }
     // From here on the plugin's pointer is worth nothing; only then does the host learn that the
     // call is over.
@@ -258,6 +260,21 @@ daybook_status Server::run_tool(const std::string& name,
         return fail(call, DAYBOOK_NOT_FOUND, "this plugin has no tool named " + name);
     }
     return tool->call(instance_, CallTable::handle_of(call.id), text_of(arguments));
+}
+
+daybook_status Server::run_maintenance(const std::string& kind, LiveCall& call) {
+    const auto* maintenance = plugin_.get_extension == nullptr
+                                  ? nullptr
+                                  : static_cast<const daybook_maintenance*>(
+                                        plugin_.get_extension(DAYBOOK_EXT_MAINTENANCE));
+    daybook_call* handle = CallTable::handle_of(call.id);
+    if (kind == "health" && DAYBOOK_HAS(daybook_maintenance, maintenance, health)) {
+        return maintenance->health(instance_, handle);
+    }
+    if (kind == "maintain" && DAYBOOK_HAS(daybook_maintenance, maintenance, maintain)) {
+        return maintenance->maintain(instance_, handle);
+    }
+    return fail(call, DAYBOOK_UNSUPPORTED, "this plugin does not offer " + kind);
 }
 
 daybook_status Server::run_model(const std::string& kind,

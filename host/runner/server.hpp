@@ -58,6 +58,7 @@ class Server {
     void open(const channel::Message& message);
     void run_call(Work& work);
     daybook_status run_tool(const std::string& name, const std::string& arguments, LiveCall& call);
+    daybook_status run_maintenance(const std::string& kind, LiveCall& call);
     daybook_status run_model(const std::string& kind,
                              const std::string& name,
                              const std::string& arguments,

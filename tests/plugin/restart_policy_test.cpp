@@ -50,6 +50,38 @@ TEST_CASE("five crashes within ten minutes open the breaker, the same spread out
     }
 }
 
+TEST_CASE("an open breaker that is retried is half open: an answer closes it, a crash opens it",
+          "[plugin]") {
+    RestartPolicy policy({}, 1);
+    for (int i = 0; i < 5; ++i) {
+        policy.record_crash(SteadyTime{} + i * 1s);
+    }
+    policy.try_again();
+    CHECK(policy.is_half_open());
+    SECTION("a crash") {
+        CHECK(policy.record_crash(SteadyTime{} + 1h).breaker_opens);
+        policy.try_again();
+        CHECK(policy.is_half_open());
+    }
+    SECTION("an answer") {
+        policy.record_answer();
+        CHECK_FALSE(policy.is_half_open());
+        for (int i = 0; i < 4; ++i) {
+            CHECK_FALSE(policy.record_crash(SteadyTime{} + 2h).breaker_opens);
+        }
+        CHECK(policy.record_crash(SteadyTime{} + 2h).breaker_opens);
+    }
+}
+
+TEST_CASE("a retry in a back-off forgets it and leaves the breaker as it was", "[plugin]") {
+    RestartPolicy policy({}, 1);
+    policy.record_crash({});
+    CHECK(policy.record_crash({}).delay > 0ms);
+    policy.try_again();
+    CHECK_FALSE(policy.is_half_open());
+    CHECK(policy.record_crash({}).delay == 0ms);
+}
+
 TEST_CASE("the waiting times of two runners differ", "[plugin]") {
     RestartLimits limits;
     limits.first_delay = 10s;

@@ -1,7 +1,7 @@
 // How a call of the C interface enters the author's C++ and ends, and the two calls that the host
 // makes outside of turns: detail of plugin.hpp.
 //
-// Not served yet: this release checks the offer and makes neither call.
+// This release makes `health` when a new file is to be put in force, and `maintain` not yet.
 //
 // A plugin whose instance type has them offers them:
 //     bool maintain(daybook::Call call);          true = there is more to do

@@ -1,7 +1,7 @@
 /* "daybook.maintenance/1": two calls that the host makes outside of turns. An interface of the plugin: its descriptor's
  * `get_extension` returns it, and its manifest says "offers":["maintain","health"], or one of the two.
  *
- * Not served yet: this release reads and checks the offer, and makes neither call.
+ * This release makes `health` when a new file of the plugin is to be put in force, and `maintain` not yet.
  *
  * Such a call has the groups history, scratch and clock, writes no desk file and has no effect outside. */
 #ifndef DAYBOOK_EXT_MAINTENANCE_H
