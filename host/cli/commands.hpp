@@ -54,6 +54,14 @@ int list_models(const Options& options, Output& output);
 int check_plugin(const Options& options, Output& output);
 // commands_trust.cpp
 int trust_plugin(const Options& options, Output& output);
+// commands_plugin_control.cpp
+int load_plugin(const Options& options, Output& output);
+int reload_plugin(const Options& options, Output& output);
+int roll_back_plugin(const Options& options, Output& output);
+int unload_plugin(const Options& options, Output& output);
+int disable_plugin(const Options& options, Output& output);
+int enable_plugin(const Options& options, Output& output);
+int explain_plugin(const Options& options, Output& output);
 // commands_calendar.cpp
 int calendar_today(const Options& options, Output& output);
 int calendar_next(const Options& options, Output& output);

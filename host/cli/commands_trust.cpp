@@ -106,7 +106,8 @@ int trust_plugin(const Options& options, Output& output) {
     if (output.json()) {
         output.object(*approved);
     } else {
-        output.line("trusted: the host loads it at its next start");
+        output.line(
+            "trusted: the host loads it at its next start, or now with daybook plugin reload");
     }
     return 0;
 }

@@ -8,6 +8,7 @@
 #include <daybook/version.h>
 
 #include "host/os/desk_path.hpp"
+#include "host/surface/api_plugin_control.hpp"
 #include "host/surface/api_restore.hpp"
 #include "host/surface/api_trust.hpp"
 #include "host/surface/api_vault.hpp"
@@ -44,11 +45,18 @@ constexpr ApiVerb kVerbs[] = {
     {"memory.notes", at_once<api::memory_notes>},
     {"memory.show", at_once<api::memory_show>},
     {"model.list", at_once<api::model_list>},
+    {"plugin.disable", api::plugin_disable},
+    {"plugin.enable", api::plugin_enable},
     {"plugin.list", at_once<api::plugin_list>, true},
     {"plugin.look", at_once<api::plugin_look>},
+    {"plugin.load", api::plugin_load},
+    {"plugin.reload", api::plugin_reload},
     {"plugin.retry", at_once<api::plugin_retry>},
+    {"plugin.rollback", api::plugin_rollback},
     {"plugin.show", at_once<api::plugin_show>, true},
     {"plugin.trust", at_once<api::plugin_trust>},
+    {"plugin.unload", api::plugin_unload},
+    {"plugin.why", at_once<api::plugin_why>, true},
     {"say", api::say},
     {"session.list", at_once<api::session_list>},
     {"session.show", at_once<api::session_show>},

@@ -5,6 +5,7 @@
 #include "host/gate/leash.hpp"
 #include "host/plugin/wall_level.hpp"
 #include "host/surface/api.hpp"
+#include "host/surface/api_plugin_control.hpp"
 #include "host/surface/host.hpp"
 
 namespace daybook::api {
@@ -55,7 +56,7 @@ Json plugin_json(const Host& host, const PluginEntry& entry, bool whole) {
     Json json = Json::object()
                     .set("name", entry.config.name)
                     .set("version", entry.manifest.version)
-                    .set("state", entry.refused.empty() ? "ok" : "refused")
+                    .set("state", plugin_state_word(host, entry))
                     .set("reason", entry.refused)
                     .set("trust", entry.trust)
                     .set("profile", entry.manifest.profile)

@@ -9,6 +9,7 @@
 
 #include "host/format/config_tables.hpp"
 #include "host/surface/config_file.hpp"
+#include "host/surface/plugin_control.hpp"
 
 namespace daybook {
 namespace {
@@ -75,6 +76,10 @@ Result<std::unique_ptr<Host>> Host::open(const Needs& needs, Config config) {
         return journal.error();
     }
     host->journal_ = std::move(*journal);
+    host->plugins_ = std::make_unique<PluginControl>(*host);
+    if (auto opened = host->plugins_->open(); !opened) {
+        return opened.error();
+    }
     // Without them a reload takes every desk for changed.
     auto text = read_config_text(needs.places.config, "");
     auto tables = text ? config_tables(*text, needs.places.config.string())
@@ -88,6 +93,7 @@ Result<std::unique_ptr<Host>> Host::open(const Needs& needs, Config config) {
     host->current_ = first->get();
     host->generations_.push_back(std::move(*first));
     host->tell_plugins(*host->current_.load()->registry);
+    host->plugins_->resume();
     return host;
 }
 
@@ -96,10 +102,7 @@ Result<std::unique_ptr<Host::Generation>> Host::make_generation(
     auto made = std::make_unique<Generation>();
     made->config = std::move(config);
     made->tables = std::move(tables);
-    auto registry =
-        Registry::load(needs_.os,
-                       {default_plugin_path(), needs_.state.path(), shipped_plugin_folders()},
-                       made->config);
+    auto registry = Registry::load(needs_.os, plugin_places(plugins_->states()), made->config);
     if (!registry) {
         return registry.error();
     }
@@ -119,8 +122,21 @@ Result<std::unique_ptr<Host::Generation>> Host::make_generation(
                                    const std::string& line) { log.write(level_of(level), line); },
         .owner_folder = needs_.places.config.parent_path(),
         .http = &http_,
-        .keys = &keys_});
+        .keys = &keys_,
+        .on_runner = [&plugins = *plugins_](
+                         const PluginEntry& entry,
+                         const std::string& what,
+                         const RunnerStatus& status) { plugins.on_runner(entry, what, status); }});
     return made;
+}
+
+Registry::Places Host::plugin_places(PluginStates states) const {
+    Registry::Places places;
+    places.search_path = default_plugin_path();
+    places.state = needs_.state.path();
+    places.shipped = shipped_plugin_folders();
+    places.states = std::move(states);
+    return places;
 }
 
 void Host::tell_plugins(const Registry& registry) {
@@ -244,6 +260,7 @@ std::string Host::summary() const {
 }
 
 bool Host::tick() {
+    plugins_->tick();
     const bool more = slots_.tick(clock_->now());
     // A replay looks at every desk; a job may hold one.
     if (replayed_ == nullptr && !is_stopping() && !jobs_.any()) {

@@ -34,6 +34,8 @@
 
 namespace daybook {
 
+class PluginControl;
+
 class Host {
   public:
     /// Borrowed; outlives the host.
@@ -83,6 +85,12 @@ class Host {
     [[nodiscard]] std::chrono::steady_clock::time_point started() const noexcept {
         return started_;
     }
+    /// Swaps of plugins, and their probations.
+    [[nodiscard]] PluginControl& plugins() const noexcept { return *plugins_; }
+    /// Where plugins are looked for and kept.
+    [[nodiscard]] Registry::Places plugin_places(PluginStates states) const;
+    /// Puts the entry in force; returns it as it is kept.
+    const PluginEntry* put_plugin(PluginEntry entry) { return registry_->put(std::move(entry)); }
     /// One line for systemd and people: "3 desks, 2 plugins, next rollover main 15:45".
     [[nodiscard]] std::string summary() const;
 
@@ -127,9 +135,10 @@ class Host {
     /// Errors: those of the registry. Nothing is in force yet.
     Result<std::unique_ptr<Generation>> make_generation(Config config,
                                                         std::map<std::string, std::string> tables);
-    Result<std::unique_ptr<Generation>> read_again();
+    struct ReadAgain;
+    Result<ReadAgain> read_again();
     Result<> check_generation(const Generation& fresh) const;
-    void put_in_force(std::unique_ptr<Generation> fresh);
+    Result<> put_in_force(ReadAgain fresh);
     void note_reload(std::string note);
     void tell_plugins(const Registry& registry);
 
@@ -144,6 +153,7 @@ class Host {
     std::atomic<Generation*> current_{nullptr};
     mutable std::mutex note_mutex_;  // guards reload_note_
     std::string reload_note_;
+    std::unique_ptr<PluginControl> plugins_;
     mutable DeskSlots slots_;
     std::chrono::steady_clock::time_point started_;
     std::atomic<bool> stopping_{false};

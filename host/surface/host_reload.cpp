@@ -4,6 +4,7 @@
 #include "host/format/config_tables.hpp"
 #include "host/surface/config_file.hpp"
 #include "host/surface/host.hpp"
+#include "host/surface/plugin_control.hpp"
 #include "host/surface/reload_plan.hpp"
 #include "host/turn/desk_rest.hpp"
 
@@ -38,7 +39,12 @@ void Host::note_reload(std::string note) {
     reload_note_ = std::move(note);
 }
 
-Result<std::unique_ptr<Host::Generation>> Host::read_again() {
+struct Host::ReadAgain {
+    std::unique_ptr<Generation> generation;
+    PluginControl::Reviewed plugins;
+};
+
+Result<Host::ReadAgain> Host::read_again() {
     auto text = read_config_text(needs_.places.config, needs_.places.flags());
     if (!text) {
         return text.error();
@@ -55,8 +61,14 @@ Result<std::unique_ptr<Host::Generation>> Host::read_again() {
     if (!fresh) {
         return fresh.error();
     }
-    auto checked = check_generation(**fresh);
-    return checked ? std::move(fresh) : Result<std::unique_ptr<Generation>>(checked.error());
+    if (auto checked = check_generation(**fresh); !checked) {
+        return checked.error();
+    }
+    auto reviewed = plugins_->review(*(*fresh)->registry, (*fresh)->config);
+    if (!reviewed) {
+        return reviewed.error();
+    }
+    return ReadAgain{std::move(*fresh), std::move(*reviewed)};
 }
 
 /// What only shows when it is used: calendars, zones and plugins of the desks.
@@ -78,11 +90,13 @@ Result<> Host::check_generation(const Generation& fresh) const {
 
 void Host::reload(std::function<void()> done) {
     auto started = jobs_.start("reload", [this, done](const std::stop_token&) {
-        auto fresh = read_again();
-        if (fresh) {
-            put_in_force(std::move(*fresh));
-        } else {
-            const std::string reason = fresh.error().message();
+        const PluginControl::Turn turn(*plugins_);
+        const auto taken = turn.taken();
+        auto fresh = taken ? read_again() : Result<ReadAgain>(taken.error());
+        const auto outcome =
+            fresh ? put_in_force(std::move(*fresh)) : Result<>(std::move(fresh.error()));
+        if (!outcome) {
+            const std::string reason = outcome.error().message();
             needs_.log.error("configuration is wrong, the old one stays reason=" + reason);
             note_reload("the configuration was refused at " + to_rfc3339(clock_->now()) +
                         " and the old one is in force: " + reason);
@@ -96,15 +110,21 @@ void Host::reload(std::function<void()> done) {
     }
 }
 
-void Host::put_in_force(std::unique_ptr<Generation> fresh) {
+Result<> Host::put_in_force(ReadAgain read) {
+    std::unique_ptr<Generation> fresh = std::move(read.generation);
     const Generation& old = *current_.load();
     const ReloadPlan plan = plan_reload(old.tables, old.config, fresh->tables, fresh->config);
     const std::chrono::milliseconds grace = old.config.host.stop_grace;
     Generation& now = *fresh;
-    generations_.push_back(std::move(fresh));
-    current_ = &now;
+    auto adopted = plugins_->put_in_force(read.plugins, [&] {
+        generations_.push_back(std::move(fresh));
+        current_ = &now;
+        registry_->adopt(*now.registry);
+    });
+    if (!adopted) {
+        return adopted;
+    }
     needs_.log.set_level(log_level_of(now.config.host.log_level));
-    registry_->adopt(*now.registry);
     tell_plugins(*now.registry);
     for (const std::string& name : plan.removed) {
         slots_.remove(name, grace);
@@ -116,10 +136,15 @@ void Host::put_in_force(std::unique_ptr<Generation> fresh) {
         // A failure is told by the slots and kept: the next who asks tries again.
         static_cast<void>(slots_.reopen(*now.services, now.config.desks.at(name), grace));
     }
-    note_reload(plan.at_next_start.empty()
-                    ? ""
-                    : "the configuration is in force but for " + joined(plan.at_next_start) +
-                          ": that needs a restart");
+    std::string note = plan.at_next_start.empty()
+                           ? ""
+                           : "the configuration is in force but for " + joined(plan.at_next_start) +
+                                 ": that needs a restart";
+    for (const std::string& each : read.plugins.notes) {
+        note += (note.empty() ? "" : "; ") + each;
+        needs_.log.warn(each);
+    }
+    note_reload(std::move(note));
     needs_.log.info("configuration read again log_level=" + now.config.host.log_level +
                     " added=" + joined(plan.added) + " removed=" + joined(plan.removed) +
                     " changed=" + joined(plan.changed) +
@@ -132,6 +157,7 @@ void Host::put_in_force(std::unique_ptr<Generation> fresh) {
                .set("removed", names_json(plan.removed))
                .set("changed", names_json(plan.changed))
                .set("needs_restart", names_json(plan.at_next_start)));
+    return {};
 }
 
 }  // namespace daybook
