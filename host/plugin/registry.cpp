@@ -158,7 +158,8 @@ bool is_same(const PluginEntry& a, const PluginEntry& b) {
     const auto& y = b.config;
     return a.sha256 == b.sha256 && a.file == b.file && a.refused == b.refused &&
            a.trust == b.trust && a.groups == b.groups && a.shadowed == b.shadowed &&
-           x.name == y.name && x.config == y.config &&
+           x.name == y.name && x.file == y.file && x.config == y.config &&
+           x.programs == y.programs &&
            std::equal(x.origins.begin(),
                       x.origins.end(),
                       y.origins.begin(),

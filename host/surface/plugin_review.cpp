@@ -38,7 +38,8 @@ std::vector<std::string> users_of(const std::string& plugin, const Config& confi
 }
 
 bool is_same_table(const PluginConfig& a, const PluginConfig& b) {
-    return a.config == b.config && a.file == b.file && a.enabled == b.enabled;
+    return a.config == b.config && a.file == b.file && a.enabled == b.enabled &&
+           a.programs == b.programs;
 }
 
 /// A folder of its own: what is in force may be at work in the desk's.
