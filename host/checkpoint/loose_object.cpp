@@ -1,28 +1,15 @@
 #include "host/checkpoint/loose_object.hpp"
 
-#include <cstdlib>
-#include <zlib.h>
+#include "host/checkpoint/deflated.hpp"
 
 namespace daybook {
 
 std::string loose_bytes(std::string_view type, std::string_view content) {
-    constexpr int kFast = 1;
     std::string whole(type);
     whole += " " + std::to_string(content.size());
     whole += '\0';
     whole += content;
-    uLongf size = compressBound(whole.size());
-    std::string out(size, '\0');
-    const int outcome = compress2(reinterpret_cast<Bytef*>(out.data()),
-                                  &size,
-                                  reinterpret_cast<const Bytef*>(whole.data()),
-                                  whole.size(),
-                                  kFast);
-    if (outcome != Z_OK) {
-        std::abort();  // no memory: as everywhere else
-    }
-    out.resize(size);
-    return out;
+    return deflated(whole, kDeflateFast);
 }
 
 Result<> write_loose(Os& os, int objects, const std::string& name, std::string_view bytes) {

@@ -22,20 +22,24 @@ class Order {
     std::vector<PackEntry> make() {
         read_commits();
         for (const GitId& id : as_they_came()) {
-            put(id, "commit " + std::to_string(made_.size() / kCommitsAtOnce));
+            std::vector<GitId> bases;  // the parent, and the commit of the same kind before it
+            for (std::size_t i = made_.size(); i-- > 0 && bases.size() < 2;) {
+                bases.push_back(made_[i].id);
+            }
+            put(id, "commit " + std::to_string(made_.size() / kCommitsAtOnce), std::move(bases));
             trees_.push_back(commits_.at(id).tree);
         }
         for (const GitId& tree : trees_) {
-            put_tree(tree, "");
+            put_tree(tree, "", "");
         }
         // Trees whose commit is in another pack, and whatever else there is.
         for (const GitId& id : std::vector<GitId>(left_.begin(), left_.end())) {
             if (source_.type_of(id) == GitType::tree) {
-                put_tree(id, "");
+                put_tree(id, "", "");
             }
         }
         for (const GitId& id : std::vector<GitId>(left_.begin(), left_.end())) {
-            put(id, "");
+            put(id, "", {});
         }
         return std::move(made_);
     }
@@ -81,29 +85,49 @@ class Order {
         return order;
     }
 
-    void put(const GitId& id, std::string name) {
+    void put(const GitId& id, std::string name, std::vector<GitId> bases) {
         if (left_.erase(id) != 0) {
-            made_.push_back({id, std::move(name)});
+            made_.push_back({id, std::move(name), std::move(bases)});
         }
     }
 
+    /// Something at a path of the desk. Its bases are what was there before, else what was put last
+    /// in the same folder.
+    void put_at(const std::string& folder, const std::string& path, const TreeEntry& entry) {
+        if (!left_.contains(entry.id)) {
+            return;
+        }
+        std::vector<GitId> bases;
+        const auto before = last_at_.find(path);
+        const auto beside = last_in_.find(folder);
+        if (before != last_at_.end()) {
+            bases.push_back(before->second);
+        } else if (beside != last_in_.end()) {
+            bases.push_back(beside->second);
+        }
+        last_at_[path] = entry.id;
+        last_in_[folder] = entry.id;
+        put(entry.id, entry.name, std::move(bases));
+    }
+
     /// What it holds beside what an earlier one held.
-    void put_tree(const GitId& id, const std::string& name) {
+    void put_tree(const GitId& id, const std::string& path, const std::string& name) {
         if (!left_.contains(id)) {
             return;
         }
         const auto bytes = source_.read(id);
         auto entries = bytes ? decode_tree(*bytes)
                              : Result<std::vector<TreeEntry>>(Error(Errc::not_found, "no tree"));
-        put(id, name);
+        put_at("trees", path + "/", {name, kModeFolder, id});
         if (!entries) {
             return;  // found again, and reported, when the pack is made
         }
         for (const TreeEntry& entry : *entries) {
+            const std::string inside = path + "/" + entry.name;
             if (entry.mode == kModeFolder) {
-                put_tree(entry.id, entry.name);
+                put_tree(entry.id, inside, entry.name);
             } else {
-                put(entry.id, entry.name);
+                put_at(path, inside, entry);
             }
         }
     }
@@ -113,6 +137,8 @@ class Order {
     std::map<GitId, CommitRecord> commits_;
     std::vector<GitId> trees_;
     std::vector<PackEntry> made_;
+    std::map<std::string, GitId> last_at_;  ///< by path; a folder's ends in "/"
+    std::map<std::string, GitId> last_in_;  ///< by folder: the content put last
 };
 
 }  // namespace

@@ -13,7 +13,8 @@ namespace daybook {
 
 struct PackEntry {
     GitId id;
-    std::string name;  ///< objects whose names end alike are compared with each other
+    std::string name;          ///< objects whose names end alike are compared with each other
+    std::vector<GitId> bases;  ///< earlier in the order, and likely to be much like this one
 };
 
 /// What an order is made from. Both give nullopt for what cannot be read.

@@ -1,5 +1,6 @@
 #include "host/checkpoint/pack_writer.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <memory>
@@ -8,6 +9,7 @@
 #include <git2.h>
 #include <git2/sys/repository.h>
 
+#include "host/checkpoint/pack_file.hpp"
 #include "host/checkpoint/pack_order.hpp"
 
 namespace daybook {
@@ -24,6 +26,9 @@ struct FreeRepository {
 };
 struct FreeConfig {
     void operator()(git_config* config) const noexcept { git_config_free(config); }
+};
+struct FreeIndexer {
+    void operator()(git_indexer* indexer) const noexcept { git_indexer_free(indexer); }
 };
 struct FreeBuilder {
     void operator()(git_packbuilder* builder) const noexcept { git_packbuilder_free(builder); }
@@ -108,18 +113,43 @@ PackSource source_of(git_odb* odb) {
     return source;
 }
 
-Result<std::string> build(const PackPlace& place, const std::vector<GitId>& ids) {
-    auto objects = BareObjects::open(place.repository / "objects");
-    if (!objects) {
-        return objects.error();
+/// With our encoder. Errors: as build_with_library(), and corrupt when its bytes are not a pack.
+Result<std::string> build_with_encoder(const PackPlace& place,
+                                       git_odb* odb,
+                                       const std::vector<PackEntry>& entries) {
+    const std::string folder = (place.repository / kNewPackFolder).string();
+    git_indexer* raw = nullptr;
+    errno = 0;
+    if (git_indexer_new(&raw, folder.c_str(), kPackMode, nullptr, nullptr) < 0) {
+        return git_failure(Errc::io);
     }
+    const std::unique_ptr<git_indexer, FreeIndexer> indexer(raw);
+    git_indexer_progress progress = {};
+    const PackSource source = source_of(odb);
+    const auto append = [&](std::string_view bytes) -> Result<> {
+        const int outcome = git_indexer_append(raw, bytes.data(), bytes.size(), &progress);
+        return outcome < 0 ? Result<>(git_failure(Errc::corrupt)) : Result<>();
+    };
+    if (auto done = PackEncoder(source, append, place.delta).encode(entries); !done) {
+        return done.error();
+    }
+    errno = 0;
+    if (git_indexer_commit(raw, &progress) < 0) {
+        return git_failure(Errc::corrupt);
+    }
+    return "pack-" + std::string(git_indexer_name(raw));
+}
+
+Result<std::string> build_with_library(const PackPlace& place,
+                                       git_repository* repository,
+                                       const std::vector<PackEntry>& entries) {
     git_packbuilder* raw = nullptr;
-    if (git_packbuilder_new(&raw, objects->repository.get()) < 0) {
+    if (git_packbuilder_new(&raw, repository) < 0) {
         return git_failure(Errc::io);
     }
     const std::unique_ptr<git_packbuilder, FreeBuilder> builder(raw);
     git_packbuilder_set_threads(raw, 1);
-    for (const PackEntry& entry : order_for_pack(source_of(objects->odb.get()), ids)) {
+    for (const PackEntry& entry : entries) {
         const git_oid oid = to_oid(entry.id);
         if (git_packbuilder_insert(raw, &oid, entry.name.c_str()) < 0) {
             return git_failure(Errc::corrupt);
@@ -131,6 +161,50 @@ Result<std::string> build(const PackPlace& place, const std::vector<GitId>& ids)
         return git_failure(Errc::corrupt);
     }
     return "pack-" + std::string(git_packbuilder_name(raw));
+}
+
+/// Whether the index names exactly these. Errors: corrupt (it does not), io.
+Result<> check_index(Os& os,
+                     const PackPlace& place,
+                     const std::string& name,
+                     const std::vector<PackEntry>& entries) {
+    constexpr std::size_t kMaxIndex = 256UL * 1024 * 1024;
+    const std::string file = std::string(kNewPackFolder) + "/" + name + ".idx";
+    auto index = read_file(os, place.repository_fd, file, kMaxIndex);
+    auto ids = index ? ids_of_pack_index(*index) : Result<std::vector<GitId>>(index.error());
+    if (!ids) {
+        return ids.error();
+    }
+    std::vector<GitId> wanted;
+    for (const PackEntry& entry : entries) {
+        wanted.push_back(entry.id);
+    }
+    std::sort(wanted.begin(), wanted.end());
+    return *ids == wanted ? Result<>()
+                          : Result<>(Error(Errc::corrupt, name + " has other objects in it"));
+}
+
+/// What is wrong with our own pack never goes live: it is made anew by the library.
+Result<std::string> build(Os& os, const PackPlace& place, const std::vector<GitId>& ids) {
+    auto objects = BareObjects::open(place.repository / "objects");
+    if (!objects) {
+        return objects.error();
+    }
+    git_odb* odb = objects->odb.get();
+    const std::vector<PackEntry> entries = order_for_pack(source_of(odb), ids);
+    auto name = build_with_encoder(place, odb, entries);
+    if (name) {
+        if (auto same = check_index(os, place, *name, entries); !same) {
+            name = same.error();
+        }
+    }
+    if (name || name.error().code() != Errc::corrupt) {
+        return name;
+    }
+    if (auto cleared = clear_new_packs(os, place); !cleared) {
+        return cleared.error();
+    }
+    return build_with_library(place, objects->repository.get(), entries);
 }
 
 }  // namespace
@@ -184,7 +258,7 @@ Result<std::string> write_pack(Os& os,
     if (auto cleared = clear_new_packs(os, place); !cleared) {
         return cleared.error().during("pack checkpoints");
     }
-    auto name = build(place, ids);
+    auto name = build(os, place, ids);
     if (!name) {
         return name;
     }

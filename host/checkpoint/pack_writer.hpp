@@ -10,6 +10,7 @@
 #include <daybook/result.hpp>
 
 #include "host/checkpoint/git_objects.hpp"
+#include "host/checkpoint/pack_encoder.hpp"
 #include "host/os/os.hpp"
 
 namespace daybook {
@@ -20,11 +21,15 @@ inline constexpr std::string_view kNewPackFolder = "daybook.pack~";
 struct PackPlace {
     std::filesystem::path repository;
     int repository_fd = -1;  ///< the same, opened
+    DeltaEncoder delta = encode_delta;
 };
 
-/// Makes one pack of exactly these objects, which must be in the repository. Durable when it
-/// returns: pack, index and folder are synced; the index gets its name last. Returns
-/// "pack-<40 hexadecimal digits>". Errors: corrupt (an object is missing or broken), full, io
+/// Makes one pack of exactly these objects, which must be in the repository. Its bytes are ours
+/// (pack_encoder.hpp); the git library makes the index out of them, and so reads and hashes every
+/// object: when it is not exactly these, the pack is thrown away and the library makes one itself.
+/// Durable when it returns: pack, index and folder are synced; the index gets its name last.
+/// Returns "pack-<40 hexadecimal digits>". Errors: corrupt (an object is missing or broken), full,
+/// io
 /// (`*sync_failed` says whether it was a sync: final).
 Result<std::string> write_pack(Os& os,
                                const PackPlace& place,
