@@ -6,6 +6,7 @@
 
 #include "host/checkpoint/verify.hpp"
 #include "host/os/desk_path.hpp"
+#include "host/surface/ledger_verify.hpp"
 
 namespace daybook {
 namespace {
@@ -181,6 +182,11 @@ Result<Json> verify_desks(const VaultPlace& place, const std::string& desk) {
             place.os, {workspace / name, workspace / ".checkpoints" / (name + ".git")});
         if (!report) {
             return report.error().during("verify desk " + name);
+        }
+        if (report->findings.empty()) {
+            if (auto looked = verify_ledger(place.os, place.state, name, *report); !looked) {
+                return looked.error().during("verify the ledger of desk " + name);
+            }
         }
         std::error_code error;
         if (fs::exists(place.state / "forget" / name, error)) {

@@ -62,6 +62,35 @@ TEST_CASE("verify and du say the same with the host and without", "[cli]") {
     CHECK(home.daybook({"du", "nobody"}).code == 4);
 }
 
+TEST_CASE("verify finds a ledger that lost lines, is damaged or gone", "[cli]") {
+    Home home;
+    home.start();
+    home.write("state/workspace/main/Memory.md", "one\n");
+    const std::string first = home.ask({"checkpoint", "take", "main"})["checkpoint"].as_string();
+    home.write("state/workspace/main/Memory.md", "two\n");
+    REQUIRE(home.daybook({"checkpoint", "restore", "main", first, "--yes"}).code == 0);
+    REQUIRE(home.daybook({"checkpoint", "take", "main"}).code == 0);
+    CHECK(home.daybook({"checkpoint", "verify"}).code == 0);
+    home.stop();
+    CHECK(home.daybook({"checkpoint", "verify"}).code == 0);
+    const std::string ledger = "state/ledger/main/ledger.jsonl";
+    const std::string whole = home.read(ledger);
+    REQUIRE_FALSE(whole.empty());
+    const auto told = [&] {
+        const Ran ran = home.daybook({"checkpoint", "verify", "main"});
+        CHECK(ran.code == 1);
+        return ran.out + ran.err;
+    };
+    home.write(ledger, "{\"seq\":2}\n");
+    CHECK_THAT(told(), Catch::Contains("line 1 is no record"));
+    home.write(ledger, "");
+    CHECK_THAT(told(), Catch::Contains("does not begin with"));
+    fs::remove(home.path() / ledger);
+    CHECK_THAT(told(), Catch::Contains("ledger.jsonl is gone"));
+    home.write(ledger, whole);
+    CHECK(home.daybook({"checkpoint", "verify"}).code == 0);
+}
+
 TEST_CASE("verify names what is damaged, says what to do and ends with 1", "[cli]") {
     Home home({"--calendar", "always"});
     home.start();
