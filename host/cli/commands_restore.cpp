@@ -334,7 +334,18 @@ int edit_file(const Options& options, Output& output) {
     if (!edited || !after) {
         return output.fail(edited ? after.error() : edited.error());
     }
-    const std::string& id = (*after)["checkpoint"].as_string();
+    const std::string before_id = (*before)["checkpoint"].as_string();
+    std::string id = (*after)["checkpoint"].as_string();
+    if (id.empty()) {
+        // A running host may have noticed the save by itself.
+        Json newest = about;
+        auto list = call_either(options, *places, "checkpoint.list", newest.set("limit", 1));
+        const auto* items = list ? &(*list)["checkpoints"].items() : nullptr;
+        if (items != nullptr && !items->empty() && items->front()["kind"].as_string() == "edited" &&
+            items->front()["id"].as_string() != before_id) {
+            id = items->front()["id"].as_string();
+        }
+    }
     if (output.json()) {
         output.object(Json::object()
                           .set("desk", desk)

@@ -331,6 +331,28 @@ void look_at_file_system(const Host& host, Findings& findings) {
     }
 }
 
+void look_at_watcher(const Host& host, Findings& findings) {
+    if (host.replayed() != nullptr) {
+        findings.ok("owner's edits", "replayed: looked for before each turn");
+        return;
+    }
+    const FolderWatcher::Status status = host.watched();
+    const std::string text = std::to_string(status.folders) + " folders of " +
+                             std::to_string(status.roots) + " open desks are watched";
+    if (!status.reason.empty()) {
+        findings.warn("owner's edits",
+                      text + "; " + status.reason,
+                      "nothing is lost: unwatched edits become checkpoints when the next turn "
+                      "starts; raise the limit to have them at once");
+    } else if (status.overflows != 0) {
+        findings.ok("owner's edits",
+                    text + "; the kernel's queue was full " + std::to_string(status.overflows) +
+                        " times, then everything was looked at");
+    } else {
+        findings.ok("owner's edits", text);
+    }
+}
+
 }  // namespace
 
 Result<Json> examine(Host& host, const std::stop_token& stop) {
@@ -347,6 +369,7 @@ Result<Json> examine(Host& host, const std::stop_token& stop) {
         }
         look_at_desk(host, status, findings, stop);
     }
+    look_at_watcher(host, findings);
     for (const std::string& warning : host.config().warnings) {
         findings.warn("configuration", warning, "see docs/operations.md");
     }

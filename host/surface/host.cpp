@@ -43,6 +43,7 @@ std::string counted(std::size_t count, std::string_view noun) {
 
 Host::Host(const Needs& needs)
     : needs_(needs),
+      watcher_(needs.loop),
       http_(needs.loop),
       keys_(needs.os, needs.state.path() / "keys", system_credentials()),
       slots_([this](const std::string& desk, const std::optional<Error>& failure) {
@@ -126,7 +127,9 @@ Result<std::unique_ptr<Host::Generation>> Host::make_generation(
         .on_runner = [&plugins = *plugins_](
                          const PluginEntry& entry,
                          const std::string& what,
-                         const RunnerStatus& status) { plugins.on_runner(entry, what, status); }});
+                         const RunnerStatus& status) { plugins.on_runner(entry, what, status); },
+        // A replayed day comes out the same every time: edits are found where it looks for them.
+        .watcher = replayed_ == nullptr ? &watcher_ : nullptr});
     return made;
 }
 

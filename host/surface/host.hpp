@@ -20,6 +20,7 @@
 #include "host/format/config.hpp"
 #include "host/journal/journal.hpp"
 #include "host/os/clock.hpp"
+#include "host/os/folder_watcher.hpp"
 #include "host/os/http_client.hpp"
 #include "host/os/io_loop.hpp"
 #include "host/os/key_files.hpp"
@@ -79,6 +80,7 @@ class Host {
     [[nodiscard]] ReplayedClock* replayed() const noexcept {
         return replayed_;
     }  ///< nullptr = the real clock
+    [[nodiscard]] FolderWatcher::Status watched() const { return watcher_.status(); }
     [[nodiscard]] Log& log() const noexcept { return needs_.log; }
     [[nodiscard]] Worker& worker() noexcept { return worker_; }
     [[nodiscard]] Jobs& jobs() noexcept { return jobs_; }
@@ -146,6 +148,7 @@ class Host {
     std::unique_ptr<Clock> clock_;
     ReplayedClock* replayed_ = nullptr;
     std::unique_ptr<Journal> journal_;
+    FolderWatcher watcher_;
     HttpClient http_;
     KeyFiles keys_;
     const std::unique_ptr<Registry> registry_ = std::make_unique<Registry>();
