@@ -99,11 +99,6 @@ int forget_text(const Options& options, Output& output) {
     if (desk.empty()) {
         return output.fail(Error(Errc::invalid, "name the desk as the first word"));
     }
-    if (Client::connect(*places)) {
-        return output.fail(
-            Error(Errc::busy, "forget wants the home for itself, and a host serves it"),
-            "stop it with: " + same_host(options, "host stop") + ", and start it again afterwards");
-    }
     auto text = read_text(options, output);
     if (!text) {
         return output.fail(text.error());
@@ -112,7 +107,7 @@ int forget_text(const Options& options, Output& output) {
                           .set("desk", desk)
                           .set("texts", Json::array({*text}))
                           .set("dry_run", options.dry_run);
-    auto result = call_once(*places, options.places, "desk.forget", args);
+    auto result = call_either(options, *places, "desk.forget", args);
     if (!result) {
         return output.fail(result.error());
     }

@@ -30,6 +30,7 @@ constexpr ApiVerb kVerbs[] = {
     {"checkpoint.verify", api::checkpoint_verify},
     {"clock.advance", api::clock_advance},
     {"clock.show", at_once<api::clock_show>},
+    {"desk.forget", api::desk_forget},
     {"desk.interrupt", at_once<api::desk_interrupt>, true},
     {"desk.list", at_once<api::desk_list>, true},
     {"desk.pause", at_once<api::desk_pause>},

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "host/checkpoint/checkpoint_store.hpp"
+#include "host/format/text_mask.hpp"
 #include "host/surface/api_trust.hpp"
 #include "host/surface/backup.hpp"
 #include "host/surface/forget_desk.hpp"
@@ -112,20 +113,26 @@ Result<Json> restore_once(const Places& places, Os& os, Args& args) {
                 : Result<Json>(from.error());
 }
 
-Result<Json> forget_once(const Places& places, Os& os, Args& args) {
+Result<ForgetWish> forget_wish(Args& args) {
     ForgetWish wish;
     wish.desk = args.name("desk");
     wish.texts = args.texts("texts");
     wish.dry_run = args.flag("dry_run");
-    if (auto wrong = args.wrong()) {
-        return *wrong;
+    const auto wrong = args.wrong();
+    return wrong ? Result<ForgetWish>(*wrong) : Result<ForgetWish>(std::move(wish));
+}
+
+Result<Json> forget_once(const Places& places, Os& os, Args& args) {
+    auto wish = forget_wish(args);
+    if (!wish) {
+        return wish.error();
     }
     std::error_code error;
     if (!std::filesystem::exists(places.state / "format", error)) {
         return Error(Errc::not_found, "forget: " + places.state.string() + " is no daybook home");
     }
     auto locked = StateFolder::open(os, places.state);
-    return locked ? forget_in_desk({os, places.state, places.config}, SystemClock(), wish)
+    return locked ? forget_in_desk({os, places.state, places.config}, SystemClock(), *wish)
                   : Result<Json>(locked.error());
 }
 
@@ -183,6 +190,37 @@ void api::journal_verify(Host& host, Args& args, const ReplyPtr& reply) {
             const VaultPlace place{
                 host.needs().os, host.needs().state.path(), host.needs().places.config};
             return verify_journals(place, desk, source);
+        },
+        reply);
+}
+
+/// The one desk is closed for it, its runners with it: what they had in memory is gone. Its turn is
+/// cut and runs again afterwards, on a conversation that does not hold the text any more. A dry run
+/// closes it too, for it reads what nobody else may have open.
+void api::desk_forget(Host& host, Args& args, const ReplyPtr& reply) {
+    auto wish = forget_wish(args);
+    if (!wish) {
+        reply->done(wish.error());
+        return;
+    }
+    if (auto mask = TextMask::of(wish->texts); !mask) {
+        reply->done(mask.error().during("forget"));  // no desk is closed for that
+        return;
+    }
+    wish->is_live = true;
+    answer_by_job(
+        host.jobs(),
+        "forget",
+        [&host, wish = *wish](const std::stop_token&) -> Result<Json> {
+            const VaultPlace place{
+                host.needs().os, host.needs().state.path(), host.needs().places.config};
+            Result<Json> forgotten = Error(Errc::internal, "forget: no outcome");
+            const auto closed = host.while_closed(
+                wish.desk, "closed while something is forgotten", [&]() -> Result<> {
+                    forgotten = forget_in_desk(place, host.clock(), wish);
+                    return forgotten ? Result<>() : Result<>(forgotten.error());
+                });
+            return closed ? std::move(forgotten) : Result<Json>(closed.error());
         },
         reply);
 }

@@ -15,6 +15,7 @@ namespace api {
 void checkpoint_verify(Host& host, Args& args, const ReplyPtr& reply);
 void home_usage(Host& host, Args& args, const ReplyPtr& reply);
 void journal_verify(Host& host, Args& args, const ReplyPtr& reply);
+void desk_forget(Host& host, Args& args, const ReplyPtr& reply);
 void home_backup(Host& host, Args& args, const ReplyPtr& reply);
 }  // namespace api
 

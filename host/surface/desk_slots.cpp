@@ -68,7 +68,7 @@ Result<std::shared_ptr<Desk>> DeskSlots::get(const std::string& name) {
                                    : "is: " + names));
         }
         found->second.busy_at = std::chrono::steady_clock::now();
-        if (found->second.desk && !found->second.reloading) {
+        if (found->second.desk && found->second.away.empty()) {
             return found->second.desk;
         }
     }
@@ -86,17 +86,16 @@ Result<std::shared_ptr<Desk>> DeskSlots::open_slot(const std::string& name) {
         };
         const bool free = changed_.wait_for(lock, kPatience, [&] {
             const Slot* slot = find();
-            return slot == nullptr || !slot->opening || slot->reloading;
+            return slot == nullptr || !slot->opening || !slot->away.empty();
         });
         Slot* slot = find();
         if (slot == nullptr) {
             return Error(Errc::not_found, "no desk " + printable(name, 64));
         }
-        if (!free || slot->reloading) {
+        if (!free || !slot->away.empty()) {
             return Error(Errc::busy,
-                         "desk " + name + " is being " +
-                             (slot->reloading ? "given its new configuration" : "opened") +
-                             "; try again");
+                         "desk " + name + " is " +
+                             (slot->away.empty() ? "being opened" : slot->away) + "; try again");
         }
         if (slot->desk) {
             return slot->desk;
@@ -295,9 +294,9 @@ void DeskSlots::leave_marks() {
     }
 }
 
-void DeskSlots::end(std::shared_ptr<Desk> desk, std::chrono::milliseconds grace) {
+bool DeskSlots::end(std::shared_ptr<Desk> desk, std::chrono::milliseconds grace) {
     if (!desk) {
-        return;
+        return true;
     }
     desk->stop(grace);
     desk->tell_reloaded();
@@ -306,6 +305,18 @@ void DeskSlots::end(std::shared_ptr<Desk> desk, std::chrono::milliseconds grace)
     while (desk.use_count() > 1 && std::chrono::steady_clock::now() < deadline) {
         std::this_thread::sleep_for(std::chrono::milliseconds(2));
     }
+    return desk.use_count() == 1;
+}
+
+void DeskSlots::give_back(const std::string& name) {
+    {
+        const std::lock_guard lock(mutex_);
+        if (const auto found = slots_.find(name); found != slots_.end()) {
+            found->second.opening = false;
+            found->second.away.clear();
+        }
+    }
+    changed_.notify_all();
 }
 
 Result<> DeskSlots::reopen(const DeskServices& services,
@@ -315,27 +326,63 @@ Result<> DeskSlots::reopen(const DeskServices& services,
     {
         std::unique_lock lock(mutex_);
         Slot& slot = slots_[config.name];
-        changed_.wait_for(lock, kPatience, [&] { return !slot.opening; });
+        const bool free = changed_.wait_for(lock, kPatience, [&] { return !slot.opening; });
         slot.services = &services;
         slot.config = config;
         slot.failure.reset();
+        if (!free) {
+            return {};  // whoever has it opens it under these
+        }
         if (!slot.desk && slot.rest) {
             slot.rest.reset();  // its next rollover may be another one now
         }
         old = std::move(slot.desk);
         slot.desk = nullptr;
         slot.opening = true;
-        slot.reloading = true;
+        slot.away = "being given its new configuration";
     }
-    end(std::move(old), grace);
-    {
-        const std::lock_guard lock(mutex_);
-        Slot& slot = slots_[config.name];
-        slot.opening = false;
-        slot.reloading = false;
-    }
-    changed_.notify_all();
+    static_cast<void>(end(std::move(old), grace));
+    give_back(config.name);
     auto opened = open_slot(config.name);
+    return opened ? Result<>() : Result<>(opened.error());
+}
+
+Result<> DeskSlots::while_closed(const std::string& name,
+                                 const std::string& is,
+                                 std::chrono::milliseconds grace,
+                                 const std::function<Result<>()>& work) {
+    std::shared_ptr<Desk> old;
+    {
+        std::unique_lock lock(mutex_);
+        const bool free = changed_.wait_for(lock, kPatience, [&] {
+            const auto found = slots_.find(name);
+            return found == slots_.end() || !found->second.opening;
+        });
+        const auto found = slots_.find(name);
+        if (found == slots_.end()) {
+            return Error(Errc::not_found, "no desk " + printable(name, 64));
+        }
+        Slot& slot = found->second;
+        if (!free) {
+            return Error(Errc::busy, "desk " + name + " is being opened; try again");
+        }
+        slot.rest.reset();
+        slot.failure.reset();
+        old = std::move(slot.desk);
+        slot.desk = nullptr;
+        slot.opening = true;
+        slot.away = is;
+    }
+    const bool is_gone = end(std::move(old), grace);
+    const Result<> worked =
+        is_gone
+            ? work()
+            : Result<>(Error(Errc::busy, "desk " + name + ": a request still uses it; try again"));
+    give_back(name);
+    auto opened = open_slot(name);
+    if (!worked) {
+        return worked;
+    }
     return opened ? Result<>() : Result<>(opened.error());
 }
 

@@ -62,6 +62,15 @@ class DeskSlots {
     Result<> reopen(const DeskServices& services,
                     const DeskConfig& config,
                     std::chrono::milliseconds grace);
+    /// Stops the desk, runs `work` while nobody else has its files open, and opens it again; what
+    /// waits, waits on. Who asks for it meanwhile is told busy, and that it `is` ("being …"). The
+    /// desk is opened again whatever becomes of `work`. Thread: a job's. Errors: not_found, busy
+    /// (it is being opened, or somebody does not let go of it), those of `work`, and what keeps it
+    /// from opening.
+    Result<> while_closed(const std::string& name,
+                          const std::string& is,
+                          std::chrono::milliseconds grace,
+                          const std::function<Result<>()>& work);
     /// Stops the desk and forgets it; its files stay. Thread: a job's.
     void remove(const std::string& name, std::chrono::milliseconds grace);
 
@@ -72,15 +81,16 @@ class DeskSlots {
         std::shared_ptr<Desk> desk;
         std::optional<DeskRest> rest;
         std::optional<Error> failure;
-        bool opening = false;    ///< somebody opens or reopens it
-        bool reloading = false;  ///< for a reload: nobody waits for that
-        SteadyTime busy_at{};    ///< when it was last seen with something to do, or asked for
+        bool opening = false;  ///< somebody opens or reopens it
+        std::string away;      ///< why nobody waits for that: "being …"; "" = it is quick
+        SteadyTime busy_at{};  ///< when it was last seen with something to do, or asked for
     };
 
     Result<std::shared_ptr<Desk>> open_slot(const std::string& name);
     void close_slot(const std::string& name);
-    /// Ends a desk that is in no slot any more.
-    static void end(std::shared_ptr<Desk> desk, std::chrono::milliseconds grace);
+    void give_back(const std::string& name);
+    /// Ends a desk that is in no slot any more. False: somebody still holds on to it.
+    static bool end(std::shared_ptr<Desk> desk, std::chrono::milliseconds grace);
 
     const Told told_;
     mutable std::mutex mutex_;  // guards the map; never held while a desk is opened or ended

@@ -183,6 +183,9 @@ class Forgetter {
                                           "journal/" + wish_.desk,
                                           std::string("journal/_host"),
                                           "ledger/" + wish_.desk}) {
+            if (wish_.is_live && folder == "journal/_host") {
+                continue;
+            }
             if (auto done = mask_below(folder); !done) {
                 return done;
             }
@@ -288,7 +291,11 @@ class Forgetter {
             }
             auto text = read_file(os_, state_.get(), path, kMaxFile);
             if (text && mask_.is_in(*text)) {
-                unreached(path, is_own ? "still there; run it again" : "not the desk's own");
+                unreached(path,
+                          is_own ? "still there; run it again"
+                          : path.starts_with("journal/_host/")
+                              ? "the running host writes it; stop the host and run it again"
+                              : "not the desk's own");
             }
         }
         auto folder = os_.open_root(place_.config.parent_path());

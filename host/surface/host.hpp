@@ -103,6 +103,11 @@ class Host {
     /// models, plugins and limits. A wrong one changes nothing, and status says why. `done` runs in
     /// any case. Thread: [any].
     void reload(std::function<void()> done);
+    /// Runs `work` on the files of one desk that is closed meanwhile, as DeskSlots::while_closed.
+    /// A desk that the configuration does not name is nobody's: `work` runs. Thread: a job's.
+    Result<> while_closed(const std::string& desk,
+                          const std::string& is,
+                          const std::function<Result<>()>& work);
     /// What became of the last reload when it needs the owner's eye; "" = nothing.
     [[nodiscard]] std::string reload_note() const;
     /// Journals a line of the host's own; a failure is logged. Thread: not [io].

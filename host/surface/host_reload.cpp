@@ -88,6 +88,14 @@ Result<> Host::check_generation(const Generation& fresh) const {
     return {};
 }
 
+Result<> Host::while_closed(const std::string& desk,
+                            const std::string& is,
+                            const std::function<Result<>()>& work) {
+    const Config& now = config();
+    return now.desks.contains(desk) ? slots_.while_closed(desk, is, now.host.stop_grace, work)
+                                    : work();
+}
+
 void Host::reload(std::function<void()> done) {
     auto started = jobs_.start("reload", [this, done](const std::stop_token&) {
         const PluginControl::Turn turn(*plugins_);
