@@ -37,6 +37,7 @@ struct CallOutcome {
     std::string detail;                                                ///< JSON of a failure, or ""
     std::vector<WriteReceipt> writes;  ///< what it had written, also when it failed
     bool external_effect = false;      ///< it used a verb of an external group
+    Json leash;  ///< the leash it ran under, as it was at the start; null: it was refused before
     std::chrono::milliseconds took{0};
     bool ended =
         false;  ///< set as soon as it has ended: a call nested in it has no caller any more

@@ -59,6 +59,9 @@ Result<> EffectLog::intend(const Effect& effect) {
         .set("tool", effect.tool)
         .set("args_sha256", effect.args_sha256)
         .set("trigger", effect.trigger);
+    if (!effect.leash.is_null()) {
+        data.set("leash", effect.leash);
+    }
     JournalEntry entry =
         DeskParts::entry("effect_intent", effect.session, effect.turn, std::move(data));
     entry.key = "intent:" + effect.key;

@@ -22,6 +22,7 @@ struct Effect {
     std::string tool;
     std::string args_sha256;
     std::string session, turn, trigger;
+    Json leash;  ///< of the call, for the record; null: not known
 };
 
 /// `ordinal` counts the external calls of the turn from 1.

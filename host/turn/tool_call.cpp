@@ -57,6 +57,7 @@ struct ToolCaller::Checked {
     ToolOffer offer;
     std::string arguments;  ///< as the host read them: what a plugin parses is what was checked
     Leash leash;
+    Json given;  ///< the leash as it was when the call was allowed, for the record
 };
 
 std::string ToolCaller::known_tools() const {
@@ -127,14 +128,16 @@ Result<ToolOffer> ToolCaller::find_tool(const std::string& tool, const std::stri
                         error);
 }
 
+std::chrono::milliseconds ToolCaller::timeout_of(const ToolManifest& tool) const {
+    return tool.timeout.count() > 0 ? tool.timeout : parts_.services.config.host.call_timeout;
+}
+
 Result<Leash> ToolCaller::leash_for(Leash* parent, const ToolOffer& offer, const Json& arguments) {
-    const auto timeout = offer.tool->timeout.count() > 0 ? offer.tool->timeout
-                                                         : parts_.services.config.host.call_timeout;
     auto leash = derive_leash(scope_.allowance,
                               *offer.tool,
                               offer.plugin->groups,
                               arguments,
-                              parts_.services.clock.steady() + timeout);
+                              parts_.services.clock.steady() + timeout_of(*offer.tool));
     if (!leash) {
         return note_refusal(
             *offer.tool, arguments, "leash", scope_.allowance.describe() + " only", leash.error());
@@ -176,7 +179,9 @@ Result<ToolCaller::Checked> ToolCaller::check(Leash* parent,
     if (!leash) {
         return leash.error();
     }
-    return Checked{*offer, parsed->dump(), std::move(*leash)};
+    // The time that it was given, not what is left of it now: the same turn gives the same record.
+    Json given = leash->to_json(leash->deadline - timeout_of(*offer->tool));
+    return Checked{*offer, parsed->dump(), std::move(*leash), std::move(given)};
 }
 
 VerbContext ToolCaller::verb_context(ShownFiles& shown) {
@@ -256,16 +261,20 @@ CallOutcome ToolCaller::send(Checked& checked, const std::string& idempotency_ke
 }
 
 CallOutcome ToolCaller::run(Checked& checked) {
-    return checked.leash.is_external() ? run_external(checked) : send(checked, "");
+    CallOutcome outcome =
+        checked.leash.is_external() ? run_external(checked) : send(checked, "");
+    outcome.leash = std::move(checked.given);
+    return outcome;
 }
 
 CallOutcome ToolCaller::run_external(Checked& checked) {
-    const Effect effect = make_effect(scope_.session,
+    Effect effect = make_effect(scope_.session,
                                       scope_.turn,
                                       scope_.trigger,
                                       checked.leash.tool,
                                       ++scope_.external_calls,
                                       checked.arguments);
+    effect.leash = checked.given;
     EffectLog log(parts_.journal);
     if (auto intended = log.intend(effect); !intended) {
         CallOutcome not_tried;

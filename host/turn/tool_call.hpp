@@ -62,6 +62,7 @@ class ToolCaller {
     /// Errors: not_found, refused (not in a turn of this kind).
     Result<ToolOffer> find_tool(const std::string& tool, const std::string& arguments);
     /// Errors: those of derive_leash and attenuate.
+    [[nodiscard]] std::chrono::milliseconds timeout_of(const ToolManifest& tool) const;
     Result<Leash> leash_for(Leash* parent, const ToolOffer& offer, const Json& arguments);
     CallOutcome run(Checked& checked);
     CallOutcome run_external(Checked& checked);

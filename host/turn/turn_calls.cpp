@@ -85,6 +85,9 @@ Result<> Turn::run_calls(const ModelAnswer& answer, int round) {
                     .set("tool", call.name)
                     .set("status", report.status)
                     .set("round", round);
+        if (!outcome.leash.is_null()) {
+            extra.set("leash", outcome.leash);
+        }
         if (auto added = parts_.sessions.append(
                 {line("tool_result", Source::tool, mask_secrets(report.text), extra)}, false);
             !added) {
