@@ -71,7 +71,8 @@ Result<std::unique_ptr<BenchDesk>> BenchDesk::open(const std::filesystem::path& 
                                        desk->clock_,
                                        desk->dir_.get(),
                                        home / "workspace/.checkpoints/main.git",
-                                       "main");
+                                       "main",
+                                       CheckpointForm::journalled);
     if (!store) {
         return store.error();
     }

@@ -21,6 +21,7 @@
 #include "host/checkpoint/log_record.hpp"
 #include "host/checkpoint/materialiser.hpp"
 #include "host/checkpoint/record_log.hpp"
+#include "host/checkpoint/record_replay.hpp"
 #include "host/checkpoint/repository.hpp"
 
 namespace daybook {
@@ -76,8 +77,10 @@ struct CheckpointStore::Impl {
     /// By path: the writes since the owner's last edit of it, oldest first.
     using Chains = std::map<std::string, std::vector<Replayed>>;
     Result<> replay(const std::vector<LogRecord>& records);
-    Result<> replay_record(const LogRecord& record, Chains& chains);
-    Result<> replay_commit(const LogRecord& record, Chains& chains);
+    void take_in(const LogRecord& record,
+                 const std::optional<RecordReplay::Made>& made,
+                 Chains& chains);
+    void follow_commit(const LogRecord& record, const RecordReplay::Made& made, Chains& chains);
     Result<> find_lost_writes(const Chains& chains);
     Result<> judge(const std::string& path, const std::vector<Replayed>& chain);
 
@@ -93,6 +96,12 @@ struct CheckpointStore::Impl {
     void log_not_written();
     void use_log(bool on);
     Result<> finish_recovery();
+    /// The doubtful write, when nobody has said that it happened.
+    Result<> give_up_doubtful();
+    /// What the recovery found wants finish_recovery().
+    [[nodiscard]] bool is_awaiting() const {
+        return !recovery.lost_writes.empty() || recovery.doubtful;
+    }
 
     // checkpoint_store.cpp
     /// Commits the changes on top of the head; durable when it returns. On an error the tree in
@@ -171,9 +180,8 @@ struct CheckpointStore::Impl {
         std::string content_sha256;  ///< of the content that its record holds, or ""
     };
     std::optional<OpenWrite> open_write;
-    std::set<std::string> awaiting_redo;             ///< files that finish_recovery() waits for
-    std::map<GitId, std::string> replayed_contents;  ///< blobs that records have named so far
-    std::vector<std::string> skipped;                ///< of the last scan
+    std::set<std::string> awaiting_redo;  ///< files that finish_recovery() waits for
+    std::vector<std::string> skipped;     ///< of the last scan
     CheckpointRecovery recovery;
 
   private:

@@ -3,6 +3,7 @@
 #include "host/checkpoint/commit_record.hpp"
 #include "host/checkpoint/folder_tree.hpp"
 #include "host/checkpoint/git_objects.hpp"
+#include "host/checkpoint/log_overlay.hpp"
 #include "host/format/sha256.hpp"
 
 namespace daybook {
@@ -102,16 +103,26 @@ Result<CheckpointReader> CheckpointReader::open(Os& os, const std::filesystem::p
                    : folder.error();
     }
     impl.folder = std::move(*folder);
+    // The tip first: what a host that goes on working brings into git later is in the log until
+    // then.
     auto tip = find_tip(os, impl.folder.get());
     if (!tip) {
         return tip.error().during("read " + repository.string());
+    }
+    auto overlay = read_log_overlay(os, repository, impl.folder.get());
+    if (!overlay) {
+        return overlay.error();
+    }
+    if (overlay->tip) {
+        tip = overlay->tip;
     }
     auto objects_fd = os.open_beneath(impl.folder.get(), "objects", OpenMode::directory);
     if (!objects_fd) {
         return objects_fd.error().during("read " + repository.string());
     }
     impl.objects_fd = std::move(*objects_fd);
-    auto objects = GitObjects::open(os, repository / "objects", impl.objects_fd.get());
+    auto objects =
+        GitObjects::open(os, repository / "objects", impl.objects_fd.get(), overlay->staged);
     if (!objects) {
         return objects.error();
     }

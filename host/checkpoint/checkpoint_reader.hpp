@@ -1,5 +1,5 @@
 // Reads a desk's checkpoints beside whoever writes them: takes no lock, changes nothing, needs no
-// host. Thread: one at a time.
+// host. What a killed host left in its record log counts. Thread: one at a time.
 #pragma once
 
 #include <filesystem>

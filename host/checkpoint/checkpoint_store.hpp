@@ -94,6 +94,10 @@ struct CheckpointRecovery {
     /// Journalled form: to be written again, then finish_recovery(). Until then the owner's edits
     /// of these files are not looked for.
     std::vector<LostWrite> lost_writes;
+    /// Journalled form: the write that was announced last, when its file is neither as it was nor
+    /// as it was to become. Had it happened, which the journal knows: record_written(). Either way
+    /// finish_recovery(), which else keeps its text as a conflict. Until then as above.
+    std::optional<LostWrite> doubtful;
 };
 
 class CheckpointStore {
@@ -101,13 +105,12 @@ class CheckpointStore {
     /// Opens or makes the repository at `repository` for the desk's folder `desk_dir` (a directory
     /// descriptor that outlives the store), heals what a crash left, and records the owner's edits.
     /// Errors: busy (another host holds it), corrupt (names the object), io, full.
-    static Result<std::unique_ptr<CheckpointStore>> open(
-        Os& os,
-        const Clock& clock,
-        int desk_dir,
-        const std::filesystem::path& repository,
-        std::string desk,
-        CheckpointForm form = CheckpointForm::plain);
+    static Result<std::unique_ptr<CheckpointStore>> open(Os& os,
+                                                         const Clock& clock,
+                                                         int desk_dir,
+                                                         const std::filesystem::path& repository,
+                                                         std::string desk,
+                                                         CheckpointForm form);
     ~CheckpointStore();
     CheckpointStore(const CheckpointStore&) = delete;
     CheckpointStore& operator=(const CheckpointStore&) = delete;

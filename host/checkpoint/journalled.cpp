@@ -100,14 +100,30 @@ void CheckpointStore::Impl::log_not_written() {
     materialiser->add(std::move(batch));
 }
 
+Result<> CheckpointStore::Impl::give_up_doubtful() {
+    const auto& doubtful = recovery.doubtful;
+    if (!doubtful || !open_write || open_write->number != doubtful->checkpoint.number) {
+        return {};
+    }
+    CheckpointReason why = doubtful->checkpoint.why;
+    why.reason = "announced before a crash, and the file is another now: " + doubtful->file;
+    if (auto kept = keep_refused(doubtful->file, *doubtful->content, why); !kept) {
+        return kept.error();
+    }
+    log_not_written();
+    return {};
+}
+
 Result<> CheckpointStore::Impl::finish_recovery() {
     if (!materialiser) {
         return {};
     }
+    if (auto done = give_up_doubtful(); !done) {
+        return done;
+    }
     awaiting_redo.clear();
-    replayed_contents.clear();
     materialiser->hold(false);
-    if (!recovery.restore_begun && !recovery.lost_writes.empty()) {
+    if (!recovery.restore_begun && is_awaiting()) {
         bool has_edits = false;
         if (auto edits = record_edits(&has_edits); !edits) {
             return edits.error();

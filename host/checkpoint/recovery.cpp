@@ -75,7 +75,7 @@ Result<> CheckpointStore::Impl::settle_start() {
     if (!edits) {
         return edits.error();
     }
-    if (materialiser && recovery.lost_writes.empty()) {
+    if (materialiser && !is_awaiting()) {
         if (auto published = materialiser->publish(); !published) {
             return published;
         }

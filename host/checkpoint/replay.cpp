@@ -10,19 +10,6 @@
 #include "host/format/sha256.hpp"
 
 namespace daybook {
-namespace {
-
-bool has_commit(const LogRecord& record) {
-    return !record.commit.empty();
-}
-
-Error misfit(const LogRecord& record, const std::string& what) {
-    return Error(Errc::corrupt,
-                 "record " + std::to_string(record.sequence) + " of the log: " + what);
-}
-
-}  // namespace
-
 Result<> CheckpointStore::Impl::sweep() {
     GitObjects& objects = repository->objects();
     constexpr std::size_t kDigitsInName = 38;
@@ -65,67 +52,45 @@ Result<> CheckpointStore::Impl::sync_fan_out(const std::string& name) {
 }
 
 Result<> CheckpointStore::Impl::replay(const std::vector<LogRecord>& records) {
-    const auto first = std::find_if(records.begin(), records.end(), has_commit);
-    if (first == records.end()) {
+    auto parent = parent_of_records(records);
+    if (!parent) {
+        return parent.error();
+    }
+    if (!*parent) {
         auto found = find_head();
         if (found && head()) {
             found = load_head();
         }
         return found ? log->drop_through(records.back().sequence) : found;
     }
-    auto commit = CommitRecord::parse(first->commit);
-    if (!commit || !commit->parent) {
-        return misfit(*first, "not a commit after another");
-    }
-    set_head(*commit->parent);
-    if (auto loaded = load_tree(*commit->parent); !loaded) {
+    set_head(**parent);
+    if (auto loaded = load_tree(**parent); !loaded) {
         return loaded.error();
     }
     use_log(true);
     materialiser->hold(true);
+    RecordReplay again(repository->objects(), tree);
     Chains chains;
     for (const LogRecord& record : records) {
-        if (auto done = replay_record(record, chains); !done) {
-            return done;
+        auto made = again.apply(record, head());
+        if (!made) {
+            return made.error();
         }
+        take_in(record, *made, chains);
     }
-    replayed_contents.clear();
     if (auto read = read_attributes(); !read) {
         return read;
     }
     auto found = find_lost_writes(chains);
-    materialiser->hold(!recovery.lost_writes.empty());
+    materialiser->hold(is_awaiting());
     return found;
 }
 
-Result<> CheckpointStore::Impl::replay_record(const LogRecord& record, Chains& chains) {
-    GitObjects& objects = repository->objects();
-    if (record.write && record.write->content) {
-        const std::string& content = *record.write->content;
-        replayed_contents[GitObjects::id_of(GitType::blob, content)] = content;
-    }
-    for (const LoggedChange& change : record.changes) {
-        tree.put(change.path, change.file);
-        if (!change.file) {
-            continue;
-        }
-        const auto announced = replayed_contents.find(change.file->id);
-        const bool is_known = change.bytes || announced != replayed_contents.end();
-        if (!is_known && !objects.is_whole(change.file->id)) {
-            return misfit(record, "the content of " + quote_path(change.path) + " is missing");
-        }
-        if (is_known) {
-            if (auto put =
-                    objects.write(GitType::blob, change.bytes ? *change.bytes : announced->second);
-                !put) {
-                return put.error();
-            }
-        }
-    }
-    if (has_commit(record)) {
-        if (auto done = replay_commit(record, chains); !done) {
-            return done;
-        }
+void CheckpointStore::Impl::take_in(const LogRecord& record,
+                                    const std::optional<RecordReplay::Made>& made,
+                                    Chains& chains) {
+    if (made) {
+        follow_commit(record, *made, chains);
     } else if (open_write && open_write->number == record.settles) {
         open_write.reset();
         for (auto& [path, chain] : chains) {  // it did not happen
@@ -140,44 +105,31 @@ Result<> CheckpointStore::Impl::replay_record(const LogRecord& record, Chains& c
     batch.objects = repository->staged().take_fresh();
     batch.ends_write = !open_write;
     materialiser->add(std::move(batch));
-    return {};
 }
 
-Result<> CheckpointStore::Impl::replay_commit(const LogRecord& record, Chains& chains) {
-    auto commit = CommitRecord::parse(record.commit);
-    auto root = tree.write(repository->objects());
-    if (!commit || !root) {
-        return commit ? root.error() : misfit(record, "not a commit");
-    }
-    if (commit->tree != *root || commit->parent != head()) {
-        return misfit(record, "its commit does not fit the one before");
-    }
-    auto id = repository->objects().write(GitType::commit, record.commit);
-    if (!id) {
-        return id.error();
-    }
-    set_head(*id);
-    next_number = std::max(next_number, commit->number + 1);
+void CheckpointStore::Impl::follow_commit(const LogRecord& record,
+                                          const RecordReplay::Made& made,
+                                          Chains& chains) {
+    const CommitRecord& commit = made.commit;
+    set_head(made.id);
+    next_number = std::max(next_number, commit.number + 1);
     for (const LoggedChange& change : record.changes) {
-        if (change.path.starts_with(kConflictFolder)) {
-            tree.remove(change.path);  // of that one commit only
-        } else if (commit->written == 0) {
+        if (commit.written == 0 && !is_of_one_commit(change.path)) {
             chains.erase(change.path);  // the owner's edit
         }
     }
     if (record.write) {
-        Checkpoint checkpoint = commit->to_checkpoint();
-        checkpoint.commit = id->hex();
+        Checkpoint checkpoint = commit.to_checkpoint();
+        checkpoint.commit = made.id.hex();
         open_write =
-            OpenWrite{commit->number, record.write->content ? record.write->intended_sha256 : ""};
+            OpenWrite{commit.number, record.write->content ? record.write->intended_sha256 : ""};
         chains[record.write->path].push_back({std::move(checkpoint), *record.write, false});
     } else if (record.settles != 0) {
         open_write.reset();
-        for (Replayed& write : chains[commit->file]) {
+        for (Replayed& write : chains[commit.file]) {
             write.was_recorded = write.was_recorded || write.checkpoint.number == record.settles;
         }
     }
-    return {};
 }
 
 Result<> CheckpointStore::Impl::find_lost_writes(const Chains& chains) {
@@ -224,14 +176,9 @@ Result<> CheckpointStore::Impl::judge(const std::string& path, const std::vector
         return {};
     }
     if (!last.was_recorded && last.write.content) {
-        // Nobody knows whether it happened before the owner was there: its text is kept.
-        CheckpointReason why = last.checkpoint.why;
-        why.reason = "announced before a crash, and the file is another now: " + path;
-        if (auto kept = keep_refused(path, *last.write.content, why); !kept) {
-            return kept.error();
-        }
-    }
-    if (!last.was_recorded) {
+        recovery.doubtful = LostWrite{last.checkpoint, path, last.write.content, found};
+        awaiting_redo.insert(path);
+    } else if (!last.was_recorded) {
         log_not_written();
     }
     return {};

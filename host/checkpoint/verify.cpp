@@ -9,6 +9,7 @@
 #include "host/checkpoint/file_scan.hpp"
 #include "host/checkpoint/git_objects.hpp"
 #include "host/checkpoint/listing_index.hpp"
+#include "host/checkpoint/log_overlay.hpp"
 #include "host/checkpoint/pack_file.hpp"
 
 namespace daybook {
@@ -57,6 +58,7 @@ class Verifier {
         folder_ = std::move(*folder);
         // The tip first: all that it reaches is there before it, so a host that goes on writing
         // does not look damaged.
+        read_log();
         const auto tip = find_tip();
         for (const auto step :
              {&Verifier::open_objects, &Verifier::read_loose, &Verifier::read_packs}) {
@@ -90,6 +92,21 @@ class Verifier {
         }
     }
 
+    /// What the next start will bring into git.
+    void read_log() {
+        auto overlay = read_log_overlay(os_, places_.repository, folder_.get());
+        if (!overlay) {
+            find("daybook.records: " + overlay.error().message(),
+                 "start the host: it says whether it can go on from there");
+            return;
+        }
+        overlay_ = std::move(*overlay);
+        if (overlay_.records != 0) {
+            note(std::to_string(overlay_.records) +
+                 " records of the log are not in git yet; the host brings them in");
+        }
+    }
+
     Result<std::string> read(std::string_view name) {
         return read_file(os_, folder_.get(), name, kMaxSmall);
     }
@@ -109,18 +126,20 @@ class Verifier {
                 ref = GitId::from_hex(packed->substr(at - kIdDigits, kIdDigits));
             }
         }
-        if (!tip && !ref) {
+        if (!tip && !ref && !overlay_.tip) {
             note("there is no checkpoint yet");
             return std::nullopt;
         }
         if (!tip) {
             find("daybook.tip names no commit", "start the host: it takes the ref's");
         }
-        if (!ref) {
+        if (!ref && overlay_.is_unclean) {
+            note("refs/heads/checkpoints names no commit; the next start writes it anew");
+        } else if (!ref) {
             find("refs/heads/checkpoints names no commit", "start the host: it writes it anew");
         }
         ref_ = ref;
-        return tip ? tip : ref;
+        return overlay_.tip ? overlay_.tip : tip ? tip : ref;
     }
 
     Result<> open_objects() {
@@ -132,7 +151,8 @@ class Verifier {
         return reopen();
     }
     Result<> reopen() {
-        auto opened = GitObjects::open(os_, places_.repository / "objects", objects_fd_.get());
+        auto opened = GitObjects::open(
+            os_, places_.repository / "objects", objects_fd_.get(), overlay_.staged);
         if (!opened) {
             return opened.error();
         }
@@ -160,6 +180,10 @@ class Verifier {
         }
         if (!object && object.error().code() == Errc::not_found) {
             return;  // removed since it was listed; if it is needed, the walk will say so
+        }
+        if (overlay_.is_unclean && where.starts_with("objects/")) {
+            ++emptied_;  // unsynced when the host ended; if it is needed, the walk will say so
+            return;
         }
         find(where + " is damaged: " +
                  (object ? "its content has another hash" : object.error().message()),
@@ -344,6 +368,11 @@ class Verifier {
     }
 
     void count_unreachable() {
+        if (emptied_ > 0) {
+            note(std::to_string(emptied_) +
+                 " loose objects were not on the disk when the host ended; the next start removes "
+                 "or writes them anew");
+        }
         const auto count = std::count_if(whole_.begin(), whole_.end(), [this](const GitId& id) {
             return !reached_.contains(id);
         });
@@ -359,6 +388,8 @@ class Verifier {
     std::unique_ptr<GitObjects> objects_;
     std::optional<GitId> ref_, tree_;
     std::set<GitId> whole_, reached_;
+    LogOverlay overlay_;
+    std::size_t emptied_ = 0;  ///< loose objects
     VerifyReport report_;
 };
 

@@ -1,7 +1,8 @@
 // Looks at everything that one desk's checkpoints consist of: every object's hash, every pack's,
 // the tip and the ref, the chain of commits with all that each holds, and the own files against the
-// newest. Changes nothing and takes no lock: it runs beside a host that writes, and without one.
-// Thread: [any].
+// newest. What a killed host left in its record log counts as what it is: checkpoints that the next
+// start brings into git. Changes nothing and takes no lock: it runs beside a host that writes, and
+// without one. Thread: [any].
 #pragma once
 
 #include <cstdint>

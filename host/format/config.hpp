@@ -28,7 +28,7 @@ enum class Isolation { required, seccomp_only, off };
 struct HostConfig {
     Isolation isolation = Isolation::required;
     std::string log_level = "info";             ///< debug, info, warn, error
-    std::string checkpoints = "plain";          ///< plain, journalled: docs/formats.md
+    std::string checkpoints = "journalled";     ///< journalled, plain: docs/formats.md
     std::uint64_t min_free_bytes = 64UL << 20;  ///< below it turns are refused before they start
     std::chrono::seconds stop_grace{60};
     std::chrono::milliseconds call_timeout{30000};    ///< default deadline of a tool call

@@ -1,8 +1,11 @@
 // WriteGate at start: what a crash left between write and journal, and temporary files beside the
 // desk's own.
+#include <algorithm>
+
 #include "host/checkpoint/git_names.hpp"
 #include "host/format/sha256.hpp"
 #include "host/gate/write_gate.hpp"
+#include "host/journal/journal_reader.hpp"
 
 namespace daybook {
 namespace {
@@ -30,6 +33,11 @@ Result<> WriteGate::recover() {
     for (const LostWrite& lost : checkpoints_.recovery().lost_writes) {
         if (auto done = redo(lost); !done) {
             return done.error().during("write " + lost.file + " again");
+        }
+    }
+    if (const auto& doubtful = checkpoints_.recovery().doubtful) {
+        if (auto done = settle_doubtful(*doubtful); !done) {
+            return done.error().during("settle the write of " + doubtful->file);
         }
     }
     if (auto done = checkpoints_.finish_recovery(); !done) {
@@ -89,6 +97,34 @@ Result<> WriteGate::redo(const LostWrite& lost) {
         return recorded;
     }
     return recover_journal(lost.checkpoint);
+}
+
+/// The journal's line is written after the rename: with it the write had happened, and what stands
+/// there now came after it. Without it nobody was told.
+Result<> WriteGate::settle_doubtful(const LostWrite& doubtful) {
+    constexpr std::size_t kNewestDays = 3;  // as far back as a key counts
+    const std::string key = write_key(doubtful.checkpoint);
+    const JournalReader reader = JournalReader::of(journal_);
+    auto days = reader.days();
+    if (!days) {
+        return days.error();
+    }
+    const std::size_t first = days->size() - std::min(days->size(), kNewestDays);
+    for (std::size_t i = first; i < days->size(); ++i) {
+        auto lines = reader.read_day((*days)[i]);
+        if (!lines) {
+            return lines.error();
+        }
+        for (const JournalRecord& record : lines->records) {
+            if (record.entry.key != key) {
+                continue;
+            }
+            auto path = DeskPath::parse(doubtful.file);
+            return path ? checkpoints_.record_written(doubtful.checkpoint, *path, doubtful.content)
+                        : Result<>(path.error());
+        }
+    }
+    return {};
 }
 
 /// The write happened, and its line may be missing. The line's key keeps it from standing there

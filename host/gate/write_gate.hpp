@@ -204,6 +204,7 @@ class WriteGate {
     Result<> recover_restore();
     Result<> recover_journal(const Checkpoint& completed);
     Result<> redo(const LostWrite& lost);
+    Result<> settle_doubtful(const LostWrite& doubtful);
     Result<> recover_folder(const std::string& folder, int depth);
     Result<std::optional<Checkpoint>> last_announced(const DeskPath& path) const;
     Result<> settle_leftover(const DeskPath& path, bool at_start);

@@ -13,6 +13,7 @@
 #include "host/surface/host.hpp"
 #include "host/surface/job_reply.hpp"
 #include "host/surface/journal_verify.hpp"
+#include "host/surface/offline_desk.hpp"
 #include "host/surface/offline_edits.hpp"
 #include "host/surface/state_folder.hpp"
 #include "host/surface/vault.hpp"
@@ -84,6 +85,26 @@ Result<> hold_desk(Host& host, const std::string& name, const std::function<Resu
     return outcome.get_future().get();
 }
 
+/// As a start does: in a copy nothing tells a write that a power cut took from the owner's edit.
+Result<> recover_desks(const Places& places, const VaultPlace& place) {
+    auto names = desk_names(place);
+    if (!names) {
+        return names.error();
+    }
+    const SystemClock clock;
+    for (const std::string& name : *names) {
+        const auto log = place.state / "workspace/.checkpoints" / (name + ".git/daybook.records");
+        std::error_code error;
+        if (!std::filesystem::exists(log, error)) {
+            continue;  // all there is stands in git
+        }
+        if (auto desk = OfflineDesk::open(places, place.os, clock, name); !desk) {
+            return desk.error();
+        }
+    }
+    return {};
+}
+
 Result<Json> backup_once(const Places& places, Os& os, Args& args) {
     BackupWish wish;
     wish.with_keys = args.flag("keys");
@@ -101,10 +122,13 @@ Result<Json> backup_once(const Places& places, Os& os, Args& args) {
     if (!locked) {
         return locked.error();
     }
-    return back_up(
-        {os, places.state, places.config},
-        wish,
-        [](const std::string&, const std::function<Result<>()>& work) { return work(); });
+    const VaultPlace place{os, places.state, places.config};
+    if (auto recovered = recover_desks(places, place); !recovered) {
+        return recovered.error().during("backup");
+    }
+    return back_up(place, wish, [](const std::string&, const std::function<Result<>()>& work) {
+        return work();
+    });
 }
 
 Result<Json> restore_once(const Places& places, Os& os, Args& args) {

@@ -83,7 +83,8 @@ class Forgetter {
         if (!journal) {
             return journal.error();
         }
-        auto store = CheckpointStore::open(os_, clock_, desk_dir_.get(), repository(), wish_.desk);
+        auto store = CheckpointStore::open(
+            os_, clock_, desk_dir_.get(), repository(), wish_.desk, CheckpointForm::plain);
         if (!store) {
             return store.error();
         }

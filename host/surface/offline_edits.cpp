@@ -1,6 +1,7 @@
 #include "host/surface/offline_edits.hpp"
 
-#include "host/checkpoint/checkpoint_store.hpp"
+#include "host/surface/offline_desk.hpp"
+#include "host/surface/state_folder.hpp"
 
 namespace daybook {
 
@@ -8,26 +9,30 @@ Result<Json> note_edits_offline(const Places& places,
                                 Os& os,
                                 const std::string& desk,
                                 const std::string& reason) {
-    auto folder = os.open_root(places.state / "workspace" / desk);
-    if (!folder) {
-        return Error(folder.error().code(), "desk " + desk + ": " + folder.error().message());
+    std::error_code error;
+    if (!std::filesystem::exists(places.state / "format", error)) {
+        return Error(Errc::not_found, places.state.string() + " is no daybook home");
+    }
+    auto locked = StateFolder::open(os, places.state);  // no host starts meanwhile
+    if (!locked) {
+        return locked.error();
     }
     const SystemClock clock;
-    auto store = CheckpointStore::open(
-        os, clock, folder->get(), places.state / "workspace/.checkpoints" / (desk + ".git"), desk);
-    if (!store) {
-        return store.error();
+    auto opened = OfflineDesk::open(places, os, clock, desk);
+    if (!opened) {
+        return opened.error();
     }
-    const bool edited = (*store)->recovery().owner_edited;  // opening records them
+    CheckpointStore& store = (*opened)->checkpoints();
+    const bool edited = store.recovery().owner_edited;  // opening records them
     if (!reason.empty()) {
-        auto taken = (*store)->take_manual(reason);
+        auto taken = store.take_manual(reason);
         return taken ? Result<Json>(Json::object()
                                         .set("checkpoint", taken->id)
                                         .set("commit", taken->commit)
                                         .set("reason", taken->why.reason))
                      : Result<Json>(taken.error());
     }
-    auto newest = edited ? (*store)->list(1) : Result<std::vector<Checkpoint>>({});
+    auto newest = edited ? store.list(1) : Result<std::vector<Checkpoint>>({});
     if (!newest) {
         return newest.error();
     }

@@ -11,9 +11,10 @@
 
 namespace daybook {
 
-/// Records the owner's edits; with a reason, a checkpoint by the owner's word after them. As the
-/// requests checkpoint.note_edits and checkpoint.take answer. Errors: not_found (the desk has no
-/// folder), busy (a host has the repository), corrupt, no_checkpoint, io.
+/// Takes the home's lock and recovers the desk as a start does: what a power cut took back is not
+/// the owner's edit. Records the owner's edits; with a reason, a checkpoint by the owner's word
+/// after them. As the requests checkpoint.note_edits and checkpoint.take answer. Errors: not_found
+/// (the desk has no folder), busy (a host has the home), corrupt, no_checkpoint, io.
 Result<Json> note_edits_offline(const Places& places,
                                 Os& os,
                                 const std::string& desk,

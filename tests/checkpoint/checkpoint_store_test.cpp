@@ -211,7 +211,7 @@ TEST_CASE("a second host on the same repository is told that it is busy", "[chec
     REQUIRE(desk.open());
     LinuxOs os;
     const auto second =
-        CheckpointStore::open(os, desk.clock, desk.dir.get(), desk.repository, "main");
+        CheckpointStore::open(os, desk.clock, desk.dir.get(), desk.repository, "main", desk.form);
     REQUIRE_FALSE(second);
     CHECK(second.error().code() == Errc::busy);
 }
@@ -249,7 +249,7 @@ TEST_CASE("a checkpoint by hand is taken even when nothing changed", "[checkpoin
 }
 
 TEST_CASE("hundreds of files cost a write nothing more than its own path", "[checkpoint][plain]") {
-    Desk desk;
+    Desk desk(CheckpointForm::plain);
     for (int i = 0; i < 300; ++i) {
         desk.put("memory/" + std::to_string(i % 10) + "/" + std::to_string(i) + ".md",
                  std::to_string(i));

@@ -24,7 +24,7 @@ void overwrite(const std::filesystem::path& file, const std::string& bytes) {
 }
 
 struct Prepared : Desk {
-    Prepared() {
+    explicit Prepared(CheckpointForm form_in = form_of_tests()) : Desk(form_in) {
         put("memory/a.md", "a\n");
         must(open());
         must(write("memory/a.md", "b\n"));
@@ -130,7 +130,7 @@ TEST_CASE("objects that a power cut emptied or filled with NUL are written anew 
 }
 
 TEST_CASE("a missing object is healed like an empty one", "[checkpoint][plain]") {
-    Prepared desk;
+    Prepared desk(CheckpointForm::plain);
     const auto blob = object_file(desk, "HEAD:memory/a.md");
     desk.store.reset();
     std::filesystem::remove(blob);
@@ -232,7 +232,7 @@ TEST_CASE("whatever call fails while a repository is made, the next try makes it
 
 TEST_CASE("no checkpoint is reported when the disk is full or fails, with the cause",
           "[checkpoint][plain]") {
-    Desk desk;
+    Desk desk(CheckpointForm::plain);
     desk.put("Memory.md", "m\n");
     FaultOs fault(desk.os);
     REQUIRE(desk.open_with(fault));

@@ -50,17 +50,17 @@ inline DeskPath path_of(const std::string& text) {
     return *path;
 }
 
-/// The form that a desk of a test has unless it says otherwise: DAYBOOK_TEST_CHECKPOINTS, "plain"
-/// when it is not set. Every suite runs with both.
+/// The form that a desk of a test has unless it says otherwise: DAYBOOK_TEST_CHECKPOINTS, when it
+/// is not set the default of a home. Every suite runs with both.
 inline CheckpointForm form_of_tests() {
     const char* form = std::getenv("DAYBOOK_TEST_CHECKPOINTS");
-    return form != nullptr && std::string(form) == "journalled" ? CheckpointForm::journalled
-                                                                : CheckpointForm::plain;
+    return form != nullptr && std::string(form) == "plain" ? CheckpointForm::plain
+                                                           : CheckpointForm::journalled;
 }
 
 struct Desk {
     TempFolder home;
-    CheckpointForm form = form_of_tests();
+    CheckpointForm form;
     LinuxOs os;
     ReplayedClock clock{Timestamp(std::chrono::seconds(1'760'848'331))};
     std::filesystem::path folder = home / "workspace/main";
@@ -68,7 +68,7 @@ struct Desk {
     UniqueFd dir;
     std::unique_ptr<CheckpointStore> store;
 
-    Desk() {
+    explicit Desk(CheckpointForm form_in = form_of_tests()) : form(form_in) {
         std::filesystem::create_directories(folder);
         dir = *os.open_root(folder);
     }

@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 namespace {
 
 struct Verified : Desk {
-    Verified() {
+    explicit Verified(CheckpointForm form_in = form_of_tests()) : Desk(form_in) {
         put("Memory.md", "# Memory\n");
         put("notes/2026-10-19.md", "- a\n");
         must(open());
@@ -68,7 +68,7 @@ void overwrite(const fs::path& file, std::streamoff at, const std::string& bytes
 
 TEST_CASE("a sound repository is found sound, loose and packed, while it is open",
           "[checkpoint][plain]") {
-    Verified desk;
+    Verified desk(CheckpointForm::plain);
     const VerifyReport loose = desk.look();
     CHECK(loose.findings.empty());
     CHECK(loose.notes.empty());
@@ -93,7 +93,7 @@ TEST_CASE("a sound repository is found sound, loose and packed, while it is open
 }
 
 TEST_CASE("each kind of damage to an object is named with what needs it", "[checkpoint][plain]") {
-    Verified desk;
+    Verified desk(CheckpointForm::plain);
     SECTION("a blob that a power cut emptied") {
         const fs::path object = desk.object_of("HEAD:notes/2026-10-19.md");
         fs::remove(object);
@@ -125,7 +125,7 @@ TEST_CASE("each kind of damage to an object is named with what needs it", "[chec
 }
 
 TEST_CASE("damage to a pack, its index, the tip or the ref is named", "[checkpoint][plain]") {
-    Verified desk;
+    Verified desk(CheckpointForm::plain);
     SECTION("packs") {
         REQUIRE(desk.git("gc -q --prune=now").code == 0);
         fs::path pack, index;

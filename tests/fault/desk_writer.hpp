@@ -70,7 +70,6 @@ class Promises {
     [[nodiscard]] std::string check_notes(const DiskDesk& desk);
     [[nodiscard]] std::string check_files(const DiskDesk& desk);
     [[nodiscard]] std::string check_checkpoints(const DiskDesk& desk) const;
-    [[nodiscard]] static bool is_kept_as_conflict(const DiskDesk& desk, const Write& write);
     [[nodiscard]] std::string check_lines(const DiskDesk& desk) const;
 
     using Content = std::optional<std::string>;

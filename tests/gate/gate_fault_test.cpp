@@ -152,7 +152,7 @@ TEST_CASE(
 }
 
 TEST_CASE("after a failed sync nothing is written before the next start", "[gate][plain]") {
-    GatedDesk desk;
+    GatedDesk desk(CheckpointForm::plain);
     desk.put("Memory.md", "old\n");
     FaultOs fault(desk.os);
     REQUIRE(desk.start_with(fault));
@@ -204,7 +204,7 @@ TEST_CASE("a write without its journal line closes the desk, and the next start 
 
 TEST_CASE("an acknowledged version whose commit failed is in one after the owner's next save",
           "[gate][plain]") {
-    GatedDesk desk;
+    GatedDesk desk(CheckpointForm::plain);
     FaultOs fault(desk.os);
     REQUIRE(desk.start_with(fault));
     std::size_t acknowledged = 0;
@@ -238,7 +238,7 @@ TEST_CASE("an acknowledged version whose commit failed is in one after the owner
 
 TEST_CASE("while what was written cannot be committed there is no checkpoint for the next write",
           "[gate][plain]") {
-    GatedDesk desk;
+    GatedDesk desk(CheckpointForm::plain);
     FaultOs fault(desk.os);
     REQUIRE(desk.start_with(fault));
     REQUIRE(desk.replace("memory/a.md", "first\n"));

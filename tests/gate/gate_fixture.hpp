@@ -1,9 +1,14 @@
 // A desk with its store, journal and gate, all through one Os that a test may hand in.
 #pragma once
 
+#include <csignal>
+#include <functional>
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <string_view>
+#include <sys/wait.h>
+#include <unistd.h>
 #include <vector>
 
 #include "host/gate/write_gate.hpp"
@@ -29,7 +34,7 @@ struct GatedDesk : Desk {
     ShownFiles shown;
     WriteContext context;
 
-    GatedDesk() {
+    explicit GatedDesk(CheckpointForm form_in = form_of_tests()) : Desk(form_in) {
         allowance.notes_left = -1;
         context.session = "2025-10-19-1";
         context.turn = "t-1";
@@ -69,6 +74,23 @@ struct GatedDesk : Desk {
         gate.reset();
         journal.reset();
         store.reset();
+    }
+
+    /// Runs on stores of a process of its own, which is killed at the latest when `work` returns.
+    void die_in(const std::function<void()>& work) {
+        stop();
+        const pid_t child = ::fork();
+        if (child == 0) {
+            if (start()) {
+                work();
+            }
+            ::kill(::getpid(), SIGKILL);
+        }
+        int status = 0;
+        ::waitpid(child, &status, 0);
+        if (!WIFSIGNALED(status)) {
+            throw std::runtime_error("the process was not killed");
+        }
     }
 
     static Leash leash_on(const DeskPath& path, unsigned operations = kAppend | kReplace | kEdit) {

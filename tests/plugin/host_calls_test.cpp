@@ -37,8 +37,8 @@ struct Turn {
     DeskDate day = must(DeskDate::parse("2026-10-19"));
     UniqueFd desk_dir = must(os.open_root(bench.folder / "desk"));
     UniqueFd state_dir = must(os.open_root(bench.folder.path()));
-    std::unique_ptr<CheckpointStore> store =
-        must(CheckpointStore::open(os, clock, desk_dir.get(), bench.folder / "main.git", "main"));
+    std::unique_ptr<CheckpointStore> store = must(CheckpointStore::open(
+        os, clock, desk_dir.get(), bench.folder / "main.git", "main", CheckpointForm::journalled));
     std::unique_ptr<Journal> journal =
         must(Journal::open(os, clock, state_dir.get(), "journal/main", "main", zone));
     WriteGate gate{os, clock, desk_dir.get(), "main", *store, *journal};
