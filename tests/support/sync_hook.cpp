@@ -10,6 +10,7 @@
 namespace {
 
 std::atomic<std::uint64_t> syncs{0};
+thread_local std::uint64_t syncs_here = 0;
 std::atomic<const char*> failing{""};
 
 bool is_to_fail(int fd) {
@@ -26,6 +27,7 @@ bool is_to_fail(int fd) {
 
 int sync(int fd, long call) {
     ++syncs;
+    ++syncs_here;
     if (is_to_fail(fd)) {
         errno = EIO;
         return -1;
@@ -52,6 +54,10 @@ namespace daybook::test {
 
 std::uint64_t syncs_of_process() noexcept {
     return syncs.load();
+}
+
+std::uint64_t syncs_of_this_thread() noexcept {
+    return syncs_here;
 }
 
 void fail_syncs_of(const char* ending) noexcept {

@@ -10,6 +10,8 @@ namespace daybook::test {
 
 /// Since the start of the process.
 [[nodiscard]] std::uint64_t syncs_of_process() noexcept;
+/// Those that the calling thread asked for and waited for.
+[[nodiscard]] std::uint64_t syncs_of_this_thread() noexcept;
 
 /// From now on a sync of a file whose path ends in this text fails with EIO; "" = none does. The
 /// text must outlive its use.
