@@ -133,6 +133,8 @@ std::string notes_of(const Home& home, const std::string& desk) {
 }
 
 Shell checkpointed(const Home& home, const std::string& checkpoint, const std::string& file) {
+    // git sees a checkpoint a moment after it is durable; this request waits for that.
+    const Result<Json> ignored = request(home, "home.usage", Json::object().set("desk", "main"));
     const std::string git = "git --git-dir " + repository(home).string();
     const Shell commit =
         shell(git + " log --format=%H --grep='^Checkpoint: " + checkpoint + "$' checkpoints");

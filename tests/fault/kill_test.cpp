@@ -200,6 +200,10 @@ void check_leftovers(const Home& home) {
     std::string left;
     for (const auto& entry : fs::recursive_directory_iterator(home.path() / "state")) {
         const std::string name = entry.path().filename().string();
+        if (entry.is_directory() && name == "daybook.pack~") {
+            left += fs::is_empty(entry.path()) ? "" : entry.path().string() + " is not empty\n";
+            continue;  // where packs are made
+        }
         const bool is_lock = name.ends_with(".lock") && name != "daybook.lock" &&
                              name != "host.lock" && name != "plugins.lock";
         if (is_lock || name.ends_with('~') || name.starts_with("tmp_") || name.ends_with(".tmp")) {

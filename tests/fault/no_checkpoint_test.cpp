@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <fcntl.h>
 #include <fstream>
+#include <map>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -25,6 +26,13 @@ void start_with_files(Home& home) {
     REQUIRE(call_tool(home, "add_note", Json::object().set("text", "the first note")));
     REQUIRE(call_tool(
         home, "write_file", Json::object().set("path", kFile).set("text", "wait for the close\n")));
+}
+
+/// The form in which each write makes files of its own in the repository.
+void start_plain_with_files(Home& home) {
+    home.write("daybook.toml",
+               config_text("checkpoints = \"plain\"", desk_table("main", {"memory"})));
+    start_with_files(home);
 }
 
 struct Write {
@@ -129,7 +137,7 @@ TEST_CASE("with the repository on a read-only disk no tool writes", "[fault]") {
         return;
     }
     Home home;
-    start_with_files(home);
+    start_plain_with_files(home);
     {
         const Mount mount = Mount::read_only(repository(home));
         if (!mount.why_not().empty()) {
@@ -146,7 +154,7 @@ TEST_CASE("with the repository on a read-only disk no tool writes", "[fault]") {
 TEST_CASE("with a repository that the host may not write no tool writes", "[fault]") {
     const AsUser nobody(is_root() ? kNobody : ::geteuid());
     Home home;
-    start_with_files(home);
+    start_plain_with_files(home);
     const std::string repo = repository(home).string();
     REQUIRE(shell("chmod -R a-w " + repo).code == 0);
     check_refused(home, {Errc::no_checkpoint}, "Permission denied");
@@ -156,9 +164,40 @@ TEST_CASE("with a repository that the host may not write no tool writes", "[faul
     home.stop();
 }
 
-TEST_CASE("a repository whose objects are no folder any more refuses every write", "[fault]") {
+TEST_CASE("what the open record log took while the repository took no new file is in git later",
+          "[fault]") {
+    const AsUser nobody(is_root() ? kNobody : ::geteuid());
     Home home;
     start_with_files(home);
+    const std::string repo = repository(home).string();
+    REQUIRE(shell("chmod -R a-w " + repo).code == 0);
+    std::map<std::string, std::string> acknowledged;  // checkpoint, note
+    for (int i = 0; i < 3; ++i) {
+        const std::string note = "a note into the log " + std::to_string(i);
+        const auto answer = call_tool(home, "add_note", Json::object().set("text", note));
+        if (answer) {
+            acknowledged[(*answer)["checkpoints"].items().front().as_string()] = note;
+        } else {
+            CHECK(answer.error().code() == Errc::no_checkpoint);
+        }
+    }
+    CHECK(request(home, "status", Json::object()));
+    home.kill();
+    REQUIRE(shell("chmod -R u+w " + repo).code == 0);
+    home.start();
+    const Shell log = shell("git --git-dir " + repo + " log --format=%B checkpoints");
+    for (const auto& [checkpoint, note] : acknowledged) {
+        CHECK(count_of(notes_of(home), note + "\n") == 1);
+        CHECK_THAT(log.out, Catch::Contains("Checkpoint: " + checkpoint + "\n"));
+    }
+    check_works(home, "after chmod");
+    check_sound(home);
+    home.stop();
+}
+
+TEST_CASE("a repository whose objects are no folder any more refuses every write", "[fault]") {
+    Home home;
+    start_plain_with_files(home);
     const fs::path objects = repository(home) / "objects";
     const fs::path away = repository(home) / "objects.away";
     fs::rename(objects, away);
@@ -174,7 +213,7 @@ TEST_CASE("a repository whose objects are no folder any more refuses every write
 TEST_CASE("an emptied commit, tree and blob each keep the write from starting, or are mended first",
           "[fault]") {
     Home home;
-    start_with_files(home);
+    start_plain_with_files(home);
     const auto broken = [&](const std::string& revision, const char* mark) {
         INFO(revision);
         const fs::path object = object_file(home, revision);
@@ -223,7 +262,7 @@ TEST_CASE("an emptied commit, tree and blob each keep the write from starting, o
 
 TEST_CASE("with every object emptied no tool writes", "[fault]") {
     Home home;
-    start_with_files(home);
+    start_plain_with_files(home);
     std::vector<std::pair<fs::path, std::string>> whole;
     for (const fs::path& file : objects_of(home)) {
         whole.emplace_back(file, contents_of(file));
