@@ -44,7 +44,8 @@ std::string state_of(const Home& home, const std::string& desk) {
     if (status.code != 0) {
         return "";
     }
-    for (const Json& each : status.json()["desks"].items()) {
+    const Json shown = status.json();
+    for (const Json& each : shown["desks"].items()) {
         if (each["name"].as_string() == desk) {
             return each["state"].as_string();
         }
