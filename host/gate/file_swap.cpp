@@ -168,7 +168,8 @@ Result<FileSwap::CameOut> FileSwap::look_at_temporary(const DeskPath& path) {
 Result<> FileSwap::swap_back(const DeskPath& path,
                              Written ours,
                              std::string_view content,
-                             CameOut theirs) {
+                             CameOut theirs,
+                             std::string_view checkpoint) {
     const std::string name = temporary_name(path);
     Identity in_place = ours.identity;
     std::vector<CameOut>
@@ -198,9 +199,10 @@ Result<> FileSwap::swap_back(const DeskPath& path,
                 return Error(Errc::io,
                              doing(path) + ": a version of the file stays beside it as " + name);
             }
-            if (auto removed = os_.remove(desk_dir_, name); !removed) {
-                return removed.error().during(doing(path));
-            }
+            // It was in the file's place for a moment: an editor may have opened it then, and save
+            // to it later. The trash watches it for that.
+            const std::string& last = is_ours ? std::string(content) : *out->content;
+            retire(path, sha256_hex(last), last.size(), checkpoint, true);
             return sync_folder(path);
         }
         in_place = moving;
@@ -303,7 +305,7 @@ Result<> FileSwap::replace(const DeskPath& path,
         return out.error().during(doing(path));
     }
     if (!out->content || sha256_hex(*out->content) != expected) {
-        auto back = swap_back(path, std::move(*ours), content, std::move(*out));
+        auto back = swap_back(path, std::move(*ours), content, std::move(*out), checkpoint);
         return back ? Result<>(owner_was_there(path)) : back;
     }
     retire(path, expected, out->content->size(), checkpoint, true);

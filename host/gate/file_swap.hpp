@@ -103,7 +103,8 @@ class FileSwap {
     Result<> swap_back(const DeskPath& path,
                        Written ours,
                        std::string_view content,
-                       CameOut theirs);
+                       CameOut theirs,
+                       std::string_view checkpoint);
     struct Held {
         UniqueFd fd;
         FileLease lease;

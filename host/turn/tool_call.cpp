@@ -261,19 +261,18 @@ CallOutcome ToolCaller::send(Checked& checked, const std::string& idempotency_ke
 }
 
 CallOutcome ToolCaller::run(Checked& checked) {
-    CallOutcome outcome =
-        checked.leash.is_external() ? run_external(checked) : send(checked, "");
+    CallOutcome outcome = checked.leash.is_external() ? run_external(checked) : send(checked, "");
     outcome.leash = std::move(checked.given);
     return outcome;
 }
 
 CallOutcome ToolCaller::run_external(Checked& checked) {
     Effect effect = make_effect(scope_.session,
-                                      scope_.turn,
-                                      scope_.trigger,
-                                      checked.leash.tool,
-                                      ++scope_.external_calls,
-                                      checked.arguments);
+                                scope_.turn,
+                                scope_.trigger,
+                                checked.leash.tool,
+                                ++scope_.external_calls,
+                                checked.arguments);
     effect.leash = checked.given;
     EffectLog log(parts_.journal);
     if (auto intended = log.intend(effect); !intended) {

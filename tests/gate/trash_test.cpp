@@ -1,10 +1,12 @@
 // A replaced file is looked at again before it goes: a save that reached it is never lost.
 #include <fcntl.h>
+#include <optional>
 #include <unistd.h>
 
 #include "host/os/file_lease.hpp"
 #include "tests/catch.hpp"
 #include "tests/gate/gate_fixture.hpp"
+#include "tests/support/fault_os.hpp"
 
 using namespace daybook;
 using namespace daybook::test;
@@ -93,6 +95,35 @@ TEST_CASE("what an editor writes to the old file after the exchange is kept and 
     CHECK(desk.gate->take_notices().empty());
     CHECK(must(Trash(desk.os, desk.clock, desk.places()).list()).empty());
     CHECK(desk.fsck() == "");
+}
+
+TEST_CASE("what an editor opened while the desk's version stood in its place for a moment is kept",
+          "[gate]") {
+    LinuxOs real;
+    FaultOs os(real);  // outlives the desk
+    GatedDesk desk;
+    desk.put("memory/a.md", "start\n");
+    REQUIRE(desk.start_with(os));
+    REQUIRE(desk.gate->read(desk.shown, path_of("memory/a.md")));
+    std::optional<OpenFile> editor;
+    os.around_exchange(
+        [&] {  // a save by renaming: the exchange is taken back
+            desk.put("memory/o.tmp", "the owner's\n");
+            std::filesystem::rename(desk.folder / "memory/o.tmp", desk.folder / "memory/a.md");
+        },
+        [&] { editor.emplace(desk.folder / "memory/a.md", O_WRONLY | O_APPEND); });
+    CHECK(desk.replace("memory/a.md", "the desk's\n").error().code() == Errc::conflict);
+    CHECK(desk.get("memory/a.md") == "the owner's\n");
+    REQUIRE(editor);
+    editor->write("late words\n");
+    editor->close();
+    REQUIRE(desk.gate->tend_trash(std::chrono::seconds(0)));
+    REQUIRE(desk.store->publish());
+    const std::string history = desk.git("log -p --text --format= checkpoints").output;
+    CHECK(history.find("late words") != std::string::npos);
+    CHECK(desk.get("memory/a.md") == "the owner's\n");
+    CHECK(desk.temporaries() == 0);
+    CHECK(must(Trash(desk.os, desk.clock, desk.places()).list()).empty());
 }
 
 TEST_CASE("a replaced file goes when it is old and nobody has it open", "[gate]") {

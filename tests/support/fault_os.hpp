@@ -4,9 +4,11 @@
 #include <atomic>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <limits>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "host/os/os.hpp"
@@ -38,6 +40,11 @@ class FaultOs final : public Os {
     /// Syncs succeed at once without reaching the disk: for tests of many rounds that are about
     /// something else.
     void skip_syncs(bool on) { skip_syncs_ = on; }
+    /// Somebody else's doing right before and right after the next exchange.
+    void around_exchange(std::function<void()> before, std::function<void()> after) {
+        before_exchange_ = std::move(before);
+        after_exchange_ = std::move(after);
+    }
     void heal() {
         fails_at_ = 0;
         until_ = 0;
@@ -106,7 +113,17 @@ class FaultOs final : public Os {
         return struck_now() ? Result<>(error("set mode")) : real_.set_mode(fd, permissions);
     }
     Result<> exchange(int dir, std::string_view a, std::string_view b) override {
-        return struck_now() ? Result<>(error("exchange")) : real_.exchange(dir, a, b);
+        if (struck_now()) {
+            return error("exchange");
+        }
+        if (before_exchange_) {
+            std::exchange(before_exchange_, nullptr)();
+        }
+        auto done = real_.exchange(dir, a, b);
+        if (after_exchange_) {
+            std::exchange(after_exchange_, nullptr)();
+        }
+        return done;
     }
     Result<> rename_new(int dir, std::string_view from, std::string_view to) override {
         return struck_now() ? Result<>(error("rename")) : real_.rename_new(dir, from, to);
@@ -147,6 +164,7 @@ class FaultOs final : public Os {
         return Error(code_.load(), std::string(operation) + ": injected failure");
     }
 
+    std::function<void()> before_exchange_, after_exchange_;
     Os& real_;
     std::atomic<std::uint64_t> calls_{0};
     std::atomic<std::uint64_t> syncs_{0};
