@@ -215,7 +215,7 @@ TEST_CASE("whatever call fails while a repository is made, the next try makes it
     for (bool struck = true; struck; nth += 1) {
         Desk desk;
         desk.put("Memory.md", "m\n");
-        FaultOs fault(desk.os);
+        FaultOs& fault = desk.fault;
         fault.fail_call(nth, nth % 2 == 0 ? Errc::io : Errc::full);
         const Result<> first = desk.open_with(fault);
         struck = fault.struck();
@@ -234,7 +234,7 @@ TEST_CASE("no checkpoint is reported when the disk is full or fails, with the ca
           "[checkpoint][plain]") {
     Desk desk(CheckpointForm::plain);
     desk.put("Memory.md", "m\n");
-    FaultOs fault(desk.os);
+    FaultOs& fault = desk.fault;
     REQUIRE(desk.open_with(fault));
     fault.fill_disk(true);
     const auto full =

@@ -16,6 +16,7 @@
 #include "host/format/sha256.hpp"
 #include "host/os/clock.hpp"
 #include "host/os/os.hpp"
+#include "tests/support/fault_os.hpp"
 #include "tests/support/temp_folder.hpp"
 
 namespace daybook::test {
@@ -62,6 +63,7 @@ struct Desk {
     TempFolder home;
     CheckpointForm form;
     LinuxOs os;
+    FaultOs fault{os};  // the store's thread works through it to its end: it is not a test's own
     ReplayedClock clock{Timestamp(std::chrono::seconds(1'760'848'331))};
     std::filesystem::path folder = home / "workspace/main";
     std::filesystem::path repository = home / "workspace/.checkpoints/main.git";

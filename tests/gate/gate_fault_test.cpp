@@ -75,7 +75,7 @@ bool write_with_failure(GatedDesk& desk,
 
 void check_every_failure(const Scenario& scenario, Errc code, bool from_then_on) {
     GatedDesk desk;
-    FaultOs fault(desk.os);
+    FaultOs& fault = desk.fault;
     REQUIRE(desk.start_with(fault));
     std::uint64_t nth = 1;
     while (write_with_failure(desk, fault, scenario, nth, [&] {
@@ -116,7 +116,7 @@ TEST_CASE("a disk that fails from some call on leaves old or new, never a mixtur
 
 TEST_CASE("a new file in a new folder is whole or absent whatever call fails", "[gate]") {
     GatedDesk desk;
-    FaultOs fault(desk.os);
+    FaultOs& fault = desk.fault;
     REQUIRE(desk.start_with(fault));
     for (std::uint64_t nth = 1; nth < 500; ++nth) {
         const std::string name = "skills/s" + std::to_string(nth) + "/SKILL.md";
@@ -137,7 +137,7 @@ TEST_CASE(
     "[gate]") {
     GatedDesk desk;
     desk.put("Memory.md", "old\n");
-    FaultOs fault(desk.os);
+    FaultOs& fault = desk.fault;
     REQUIRE(desk.start_with(fault));
     must(desk.gate->read(desk.shown, path_of("Memory.md")));
     fault.fill_disk(true);
@@ -154,7 +154,7 @@ TEST_CASE(
 TEST_CASE("after a failed sync nothing is written before the next start", "[gate][plain]") {
     GatedDesk desk(CheckpointForm::plain);
     desk.put("Memory.md", "old\n");
-    FaultOs fault(desk.os);
+    FaultOs& fault = desk.fault;
     REQUIRE(desk.start_with(fault));
     must(desk.gate->read(desk.shown, path_of("Memory.md")));
     fault.fail_syncs(true);
@@ -173,7 +173,7 @@ TEST_CASE("after a failed sync nothing is written before the next start", "[gate
 TEST_CASE("a write without its journal line closes the desk, and the next start completes the line",
           "[gate]") {
     GatedDesk desk;
-    FaultOs fault(desk.os);
+    FaultOs& fault = desk.fault;
     REQUIRE(desk.start());
     // The journal alone is on the failing system.
     auto state = desk.os.open_root(desk.home.path());
@@ -205,7 +205,7 @@ TEST_CASE("a write without its journal line closes the desk, and the next start 
 TEST_CASE("an acknowledged version whose commit failed is in one after the owner's next save",
           "[gate][plain]") {
     GatedDesk desk(CheckpointForm::plain);
-    FaultOs fault(desk.os);
+    FaultOs& fault = desk.fault;
     REQUIRE(desk.start_with(fault));
     std::size_t acknowledged = 0;
     bool struck = true;
@@ -239,7 +239,7 @@ TEST_CASE("an acknowledged version whose commit failed is in one after the owner
 TEST_CASE("while what was written cannot be committed there is no checkpoint for the next write",
           "[gate][plain]") {
     GatedDesk desk(CheckpointForm::plain);
-    FaultOs fault(desk.os);
+    FaultOs& fault = desk.fault;
     REQUIRE(desk.start_with(fault));
     REQUIRE(desk.replace("memory/a.md", "first\n"));
     std::uint64_t calls = 0;
